@@ -4,7 +4,7 @@
 
 #include "advice/advice.h"
 #include "advice/native.h"
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 #include "analyze/facts.h"
 #include "rules/finding.h"
 
@@ -311,7 +311,7 @@ static const struct pyro_change *find_change(const struct pyro_diagnosis *diagno
 /* Executors and cores as they were, where no property says so. */
 static struct pyro_slice current_value(const struct run *run, struct pyro_slice key)
 {
-    struct pyro_slice set = pyro_property_current(run->app, key);
+    struct pyro_slice set = pyro_setting_current(run->app, key);
     if (!set.ptr && pyro_slice_is(key, "spark.executor.instances") && run->executors > 0)
         return pyro_say(run->context, "%.0f", run->executors);
     if (!set.ptr && pyro_slice_is(key, "spark.executor.cores") && run->cores_each > 0)
@@ -323,7 +323,7 @@ static void add_row(const struct run *run, struct pyro_diagnosis *diagnosis, str
                     struct pyro_slice (*keep)(const struct run *run))
 {
     const struct pyro_change *change = find_change(diagnosis, key);
-    const struct pyro_property_row *known = pyro_property_find(key);
+    const struct pyro_setting_row *known = pyro_setting_find(key);
     struct pyro_configured row = {.key = key, .current = current_value(run, key)};
     if (change) {
         const struct pyro_finding *finding = &diagnosis->findings[change->finding];
@@ -339,7 +339,7 @@ static void add_row(const struct run *run, struct pyro_diagnosis *diagnosis, str
         if (!row.reason.ptr)
             return;
     }
-    enum pyro_applies applies = pyro_property_applies(run->app, known, &row.note);
+    enum pyro_applies applies = pyro_setting_applies(run->app, known, &row.note);
     if (!change && applies == PYRO_APPLIES_NO)
         return;
     if (change && change->current.ptr) {
@@ -400,20 +400,20 @@ bool pyro_advise_configuration(struct pyro_diagnosis *diagnosis)
     struct pyro_rule_context context = {
         .app = diagnosis->app, .arena = &diagnosis->arena, .scratch = &diagnosis->arena};
     struct run run = measure(&context);
-    size_t most = pyro_property_row_count + diagnosis->change_count + pyro_platform_setting_count;
+    size_t most = pyro_setting_row_count + diagnosis->change_count + pyro_platform_setting_count;
     diagnosis->configuration_count = 0;
     diagnosis->configuration = pyro_arena_array(&diagnosis->arena, most, sizeof(*diagnosis->configuration));
     if (!diagnosis->configuration)
         return false;
-    for (size_t i = 0; i < pyro_property_row_count; i++) {
+    for (size_t i = 0; i < pyro_setting_row_count; i++) {
         struct pyro_slice (*keep)(const struct run *run) = NULL;
         for (size_t k = 0; k < sizeof(judges) / sizeof(judges[0]); k++)
-            if (strcmp(judges[k].key, pyro_property_rows[i].key) == 0)
+            if (strcmp(judges[k].key, pyro_setting_rows[i].key) == 0)
                 keep = judges[k].keep;
-        add_row(&run, diagnosis, pyro_slice_from(pyro_property_rows[i].key), keep);
+        add_row(&run, diagnosis, pyro_slice_from(pyro_setting_rows[i].key), keep);
     }
     for (size_t i = 0; i < diagnosis->change_count; i++)
-        if (!pyro_property_find(diagnosis->changes[i].key))
+        if (!pyro_setting_find(diagnosis->changes[i].key))
             add_row(&run, diagnosis, diagnosis->changes[i].key, NULL);
     add_platform_rows(&run, diagnosis);
     return !context.failed;

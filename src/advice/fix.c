@@ -8,7 +8,7 @@ size_t pyro_fix_settings(const struct pyro_app *app, const struct pyro_setting *
     size_t put = 0;
     for (size_t i = 0; i < count; i++)
         put += pyro_scenario_set(scenario, settings[i].key, settings[i].value) &&
-               pyro_setting_takes_time(app, settings[i].key);
+               pyro_predicted_takes_time(app, settings[i].key);
     return put;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "advice/fix.h"
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 #include "analyze/facts.h"
 #include "base/crew.h"
 #include "base/memory.h"
@@ -208,10 +208,10 @@ static const struct pyro_setting *value_in(const struct candidate *candidate, st
 static bool prevails(const struct pricing *pricing, const struct candidate *one, const struct candidate *other,
                      struct pyro_slice key)
 {
-    const struct pyro_property_row *row = pyro_property_find(key);
+    const struct pyro_setting_row *row = pyro_setting_find(key);
     if (row && row->larger_wins && (one->advice->prevents || other->advice->prevents))
-        return pyro_property_magnitude(row, value_in(one, key)->value) >
-               pyro_property_magnitude(row, value_in(other, key)->value);
+        return pyro_setting_magnitude(row, value_in(one, key)->value) >
+               pyro_setting_magnitude(row, value_in(other, key)->value);
     return is_better(pricing->run, answer_of(pricing, one), answer_of(pricing, other));
 }
 
@@ -226,7 +226,7 @@ static const struct candidate *find_rival(const struct pricing *pricing, const s
         const struct candidate *other = &pricing->candidates[i];
         const struct pyro_setting *value =
             other->finding != candidate->finding && counts(pricing, other) ? value_in(other, key) : NULL;
-        if (value && !pyro_property_same(pyro_property_find(key), value->value, own->value) &&
+        if (value && !pyro_setting_same(pyro_setting_find(key), value->value, own->value) &&
             prevails(pricing, other, best, key))
             best = other;
     }

@@ -8,12 +8,12 @@
 #include "advice/fix.h"
 #include "advice/price.h"
 #include "advice/program.h"
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 
 /* A setting that is wanted, and by whom. */
 struct wish {
     struct pyro_setting setting;
-    const struct pyro_property_row *row; /* NULL: a property that is not in the table */
+    const struct pyro_setting_row *row; /* NULL: a property that is not in the table */
     size_t finding, advice;
     bool low;                  /* the finding's severity */
     bool elsewhere;            /* wanted, but not as a Spark property on this platform */
@@ -61,7 +61,7 @@ static const char saves_nothing[] = "in a simulation of this run it saves nothin
 static void judge_alone(const struct pyro_app *app, struct wish *wish)
 {
     const char *note;
-    enum pyro_applies applies = pyro_property_applies(app, wish->row, &note);
+    enum pyro_applies applies = pyro_setting_applies(app, wish->row, &note);
     wish->elsewhere = applies == PYRO_APPLIES_ELSEWHERE;
     if (applies != PYRO_APPLIES_YES)
         refuse(wish, note, NULL);
@@ -104,8 +104,8 @@ static struct wish **find_winner(const struct winners *winners, struct pyro_slic
 static bool wants_more(const struct wish *wish, const struct wish *than)
 {
     return wish->row && wish->row->larger_wins &&
-           pyro_property_magnitude(wish->row, wish->setting.value) >
-               pyro_property_magnitude(wish->row, than->setting.value);
+           pyro_setting_magnitude(wish->row, wish->setting.value) >
+               pyro_setting_magnitude(wish->row, than->setting.value);
 }
 
 /* Wishes come in the order of what their findings save, those of low severity last. */
@@ -130,7 +130,7 @@ static void compete(struct winners *winners, struct wish *wish)
 static void concede(const struct winners *winners, struct wish *wish)
 {
     struct wish **winner = wish->refused ? NULL : find_winner(winners, wish->setting.key);
-    if (!winner || *winner == wish || pyro_property_same(wish->row, (*winner)->setting.value, wish->setting.value))
+    if (!winner || *winner == wish || pyro_setting_same(wish->row, (*winner)->setting.value, wish->setting.value))
         return;
     refuse(wish,
            wants_more(*winner, wish) ? "another finding needs a larger value, which is enough for both"
@@ -150,12 +150,12 @@ static void keep_order(const struct pyro_app *app, const struct winners *winners
     static const char max_key[] = "spark.dynamicAllocation.maxExecutors";
     static const char *const below[] = {"spark.dynamicAllocation.minExecutors",
                                         "spark.dynamicAllocation.initialExecutors"};
-    const struct pyro_property_row *count = pyro_property_find(PYRO_SLICE_LITERAL("spark.executor.instances"));
+    const struct pyro_setting_row *count = pyro_setting_find(PYRO_SLICE_LITERAL("spark.executor.instances"));
     for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
         struct wish *most = wished(winners, max_key), *least = wished(winners, below[i]);
-        struct pyro_slice high = most ? most->setting.value : pyro_property_current(app, pyro_slice_from(max_key));
-        struct pyro_slice low = least ? least->setting.value : pyro_property_current(app, pyro_slice_from(below[i]));
-        double a = pyro_property_magnitude(count, low), b = pyro_property_magnitude(count, high);
+        struct pyro_slice high = most ? most->setting.value : pyro_setting_current(app, pyro_slice_from(max_key));
+        struct pyro_slice low = least ? least->setting.value : pyro_setting_current(app, pyro_slice_from(below[i]));
+        double a = pyro_setting_magnitude(count, low), b = pyro_setting_magnitude(count, high);
         if (!(a > b))
             continue;
         /* The number that somebody set stays; of two that are advised, that of the finding that saves more. */
@@ -187,9 +187,9 @@ static bool collect(struct pyro_diagnosis *diagnosis, struct wishes *wishes)
             for (size_t s = 0; s < advice->asked_count && !finding->folded; s++)
                 wishes->items[wishes->count++] =
                     (struct wish){.setting = advice->asked[s],
-                                  .row = pyro_property_find(advice->asked[s].key),
+                                  .row = pyro_setting_find(advice->asked[s].key),
                                   .low = finding->severity == PYRO_SEVERITY_LOW,
-                                  .modelled = pyro_setting_takes_time(diagnosis->app, advice->asked[s].key),
+                                  .modelled = pyro_predicted_takes_time(diagnosis->app, advice->asked[s].key),
                                   .finding = i,
                                   .advice = k};
         }
@@ -367,7 +367,7 @@ static enum pyro_status add_up(struct pyro_diagnosis *diagnosis, const struct py
     return any ? PYRO_OK : PYRO_ERROR_ARGUMENT;
 }
 
-static void take_plan(const struct pyro_scenario *scenario, struct pyro_plan *ret)
+static void take_plan(const struct pyro_scenario *scenario, struct pyro_recommended_plan *ret)
 {
     ret->made = true;
     ret->wall_low_ms = scenario->wall_low_ms;
@@ -378,7 +378,7 @@ static void take_plan(const struct pyro_scenario *scenario, struct pyro_plan *re
 }
 
 /* Findings that the plan is about, in their order. */
-static bool name_findings(struct pyro_diagnosis *diagnosis, bool code, struct pyro_plan *plan)
+static bool name_findings(struct pyro_diagnosis *diagnosis, bool code, struct pyro_recommended_plan *plan)
 {
     plan->findings = pyro_arena_array(&diagnosis->arena, diagnosis->finding_count + 1, sizeof(*plan->findings));
     plan->finding_count = 0;
@@ -398,7 +398,7 @@ static bool name_findings(struct pyro_diagnosis *diagnosis, bool code, struct py
 static enum pyro_status plan_code(struct pyro_diagnosis *diagnosis, const struct pyro_predicted_run *run,
                                   struct pyro_error *error)
 {
-    struct pyro_plan *plan = &diagnosis->code_plan;
+    struct pyro_recommended_plan *plan = &diagnosis->code_plan;
     struct pyro_scenario all = {.brief = true};
     if (!name_findings(diagnosis, true, plan))
         return PYRO_ERROR_MEMORY;
@@ -465,8 +465,8 @@ static void resolve(const struct pyro_diagnosis *diagnosis, struct wishes *wishe
     for (size_t i = 0; i < wishes->count; i++) {
         struct wish *wish = &wishes->items[i];
         if ((!wish->refused || wish->elsewhere) &&
-            pyro_property_same(
-                wish->row, wish->program.ptr ? wish->program : pyro_property_current(diagnosis->app, wish->setting.key),
+            pyro_setting_same(
+                wish->row, wish->program.ptr ? wish->program : pyro_setting_current(diagnosis->app, wish->setting.key),
                 wish->setting.value)) {
             wish->elsewhere = false;
             refuse(wish, had_already, NULL);
@@ -484,7 +484,7 @@ static void resolve(const struct pyro_diagnosis *diagnosis, struct wishes *wishe
 static enum pyro_status make_plans(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run,
                                    struct wishes *wishes, struct pyro_error *error)
 {
-    diagnosis->settings_plan = diagnosis->code_plan = (struct pyro_plan){0};
+    diagnosis->settings_plan = diagnosis->code_plan = (struct pyro_recommended_plan){0};
     PYRO_TRY(plan_code(diagnosis, run, error));
     if (!simulates(wishes))
         return PYRO_OK;

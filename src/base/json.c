@@ -6,12 +6,13 @@
 
 #include "base/text.h"
 
-void pyro_json_start(struct pyro_json *json, const char *text, const char *end, const struct pyro_scan *scan)
+void pyro_json_reader_start(struct pyro_json_reader *json, const char *text, const char *end,
+                            const struct pyro_scan *scan)
 {
-    *json = (struct pyro_json){.at = text, .end = end, .scan = scan};
+    *json = (struct pyro_json_reader){.at = text, .end = end, .scan = scan};
 }
 
-bool pyro_json_fail(struct pyro_json *json, const char *reason)
+bool pyro_json_fail(struct pyro_json_reader *json, const char *reason)
 {
     if (!json->error)
         json->error = json->at >= json->end || *json->at == '\n' ? "the record ends early" : reason;
@@ -23,14 +24,14 @@ static inline bool is_blank(char byte)
     return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-static inline void skip_blanks(struct pyro_json *json)
+static inline void skip_blanks(struct pyro_json_reader *json)
 {
     while (json->at < json->end && is_blank(*json->at))
         json->at++;
 }
 
 /* Takes `byte` if it comes next. */
-static inline bool take(struct pyro_json *json, char byte)
+static inline bool take(struct pyro_json_reader *json, char byte)
 {
     if (json->at < json->end && *json->at == byte) {
         json->at++;
@@ -44,7 +45,7 @@ static inline bool take(struct pyro_json *json, char byte)
     return false;
 }
 
-static bool take_word(struct pyro_json *json, const char *word, size_t len)
+static bool take_word(struct pyro_json_reader *json, const char *word, size_t len)
 {
     if ((size_t)(json->end - json->at) < len || memcmp(json->at, word, len) != 0)
         return pyro_json_fail(json, "not a JSON value");
@@ -52,7 +53,7 @@ static bool take_word(struct pyro_json *json, const char *word, size_t len)
     return true;
 }
 
-char pyro_json_peek(struct pyro_json *json)
+char pyro_json_peek(struct pyro_json_reader *json)
 {
     if (json->error)
         return 0;
@@ -66,7 +67,7 @@ char pyro_json_peek(struct pyro_json *json)
     return *json->at;
 }
 
-static bool enter(struct pyro_json *json, char bracket, const char *complaint)
+static bool enter(struct pyro_json_reader *json, char bracket, const char *complaint)
 {
     if (json->error)
         return false;
@@ -82,18 +83,18 @@ static bool enter(struct pyro_json *json, char bracket, const char *complaint)
     return true;
 }
 
-bool pyro_json_enter_object(struct pyro_json *json, struct pyro_json_object *object)
+bool pyro_json_enter_object(struct pyro_json_reader *json, struct pyro_json_object *object)
 {
     *object = (struct pyro_json_object){.first = true};
     return enter(json, '{', "an object was expected");
 }
 
-bool pyro_json_enter_array(struct pyro_json *json)
+bool pyro_json_enter_array(struct pyro_json_reader *json)
 {
     return enter(json, '[', "an array was expected");
 }
 
-bool pyro_json_next_element(struct pyro_json *json, bool *first)
+bool pyro_json_next_element(struct pyro_json_reader *json, bool *first)
 {
     if (json->error)
         return false;
@@ -109,7 +110,7 @@ bool pyro_json_next_element(struct pyro_json *json, bool *first)
 }
 
 /* A key outside the expected order: read it whole, then look through the table. */
-static int find_key(struct pyro_json *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
+static int find_key(struct pyro_json_reader *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
                     unsigned key_count)
 {
     bool plain;
@@ -141,7 +142,7 @@ static int find_key(struct pyro_json *json, struct pyro_json_object *object, con
     return PYRO_JSON_OTHER;
 }
 
-int pyro_json_next_any(struct pyro_json *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
+int pyro_json_next_any(struct pyro_json_reader *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
                        unsigned key_count)
 {
     if (json->error)
@@ -220,7 +221,7 @@ static const char *take_many_digits(const char *p, const char *end, uint64_t *re
     return p;
 }
 
-bool pyro_json_take_long_int(struct pyro_json *json, int64_t *value)
+bool pyro_json_take_long_int(struct pyro_json_reader *json, int64_t *value)
 {
     if (json->error)
         return false;
@@ -250,7 +251,7 @@ bool pyro_json_take_long_int(struct pyro_json *json, int64_t *value)
     return true;
 }
 
-bool pyro_json_take_loose_int(struct pyro_json *json, int64_t *value)
+bool pyro_json_take_loose_int(struct pyro_json_reader *json, int64_t *value)
 {
     if (pyro_json_peek(json) != '"')
         return pyro_json_take_int(json, value);
@@ -271,7 +272,7 @@ bool pyro_json_take_loose_int(struct pyro_json *json, int64_t *value)
 }
 
 /* Consumes a number of JSON's grammar; *ret_len 0 when there is none. */
-static bool take_number(struct pyro_json *json, const char **ret_start)
+static bool take_number(struct pyro_json_reader *json, const char **ret_start)
 {
     const char *p = json->at, *end = json->end;
     *ret_start = p;
@@ -333,7 +334,7 @@ static double to_double(const char *p, const char *end)
     return strtod(text, NULL);
 }
 
-bool pyro_json_take_double(struct pyro_json *json, double *value)
+bool pyro_json_take_double(struct pyro_json_reader *json, double *value)
 {
     char next = pyro_json_peek(json);
     if (next == 'n')
@@ -345,7 +346,7 @@ bool pyro_json_take_double(struct pyro_json *json, double *value)
     return true;
 }
 
-bool pyro_json_take_bool(struct pyro_json *json, bool *value)
+bool pyro_json_take_bool(struct pyro_json_reader *json, bool *value)
 {
     switch (pyro_json_peek(json)) {
     case 't':
@@ -363,7 +364,7 @@ bool pyro_json_take_bool(struct pyro_json *json, bool *value)
     }
 }
 
-bool pyro_json_take_string(struct pyro_json *json, struct pyro_slice *value, bool *ret_plain)
+bool pyro_json_take_string(struct pyro_json_reader *json, struct pyro_slice *value, bool *ret_plain)
 {
     if (json->error)
         return false;
@@ -388,7 +389,7 @@ bool pyro_json_take_string(struct pyro_json *json, struct pyro_slice *value, boo
     return true;
 }
 
-static bool skip_scalar(struct pyro_json *json, char first)
+static bool skip_scalar(struct pyro_json_reader *json, char first)
 {
     const char *start;
     struct pyro_slice text;
@@ -417,7 +418,7 @@ static bool is_in_table(struct pyro_slice name, const struct pyro_json_key *keys
 }
 
 /* Passes over members that the table does not have, as long as they are texts with nothing unusual about their keys. */
-static void skip_texts(struct pyro_json *json, const struct pyro_json_key *keys, unsigned key_count)
+static void skip_texts(struct pyro_json_reader *json, const struct pyro_json_key *keys, unsigned key_count)
 {
     const char *end = json->end;
     for (const char *at = json->at; end - at >= 8 && at[0] == ',' && at[1] == '"';) {
@@ -433,8 +434,8 @@ static void skip_texts(struct pyro_json *json, const struct pyro_json_key *keys,
     }
 }
 
-int pyro_json_next_known(struct pyro_json *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
-                         unsigned key_count)
+int pyro_json_next_known(struct pyro_json_reader *json, struct pyro_json_object *object,
+                         const struct pyro_json_key *keys, unsigned key_count)
 {
     for (;;) {
         if (!object->first && !json->error)
@@ -447,7 +448,7 @@ int pyro_json_next_known(struct pyro_json *json, struct pyro_json_object *object
 }
 
 /* Before an object's value: its key and colon. */
-static bool skip_key(struct pyro_json *json)
+static bool skip_key(struct pyro_json_reader *json)
 {
     struct pyro_slice name;
     if (pyro_json_peek(json) != '"')
@@ -456,7 +457,7 @@ static bool skip_key(struct pyro_json *json)
            (take(json, ':') || pyro_json_fail(json, "a colon was expected"));
 }
 
-bool pyro_json_skip(struct pyro_json *json)
+bool pyro_json_skip(struct pyro_json_reader *json)
 {
     char next = pyro_json_peek(json);
     if (next != '{' && next != '[')
@@ -499,7 +500,7 @@ bool pyro_json_skip(struct pyro_json *json)
     }
 }
 
-bool pyro_json_skip_array_fast(struct pyro_json *json)
+bool pyro_json_skip_array_fast(struct pyro_json_reader *json)
 {
     if (json->error)
         return false;
@@ -512,7 +513,7 @@ bool pyro_json_skip_array_fast(struct pyro_json *json)
     return true;
 }
 
-bool pyro_json_skip_array_words(struct pyro_json *json, struct pyro_scan_words *ret)
+bool pyro_json_skip_array_words(struct pyro_json_reader *json, struct pyro_scan_words *ret)
 {
     *ret = (struct pyro_scan_words){0};
     if (json->error)
@@ -526,7 +527,7 @@ bool pyro_json_skip_array_words(struct pyro_json *json, struct pyro_scan_words *
     return true;
 }
 
-bool pyro_json_take_raw(struct pyro_json *json, struct pyro_slice *value)
+bool pyro_json_take_raw(struct pyro_json_reader *json, struct pyro_slice *value)
 {
     if (!pyro_json_peek(json))
         return false;
@@ -537,7 +538,7 @@ bool pyro_json_take_raw(struct pyro_json *json, struct pyro_slice *value)
     return true;
 }
 
-bool pyro_json_record_end(struct pyro_json *json)
+bool pyro_json_record_end(struct pyro_json_reader *json)
 {
     if (json->error)
         return false;
@@ -547,7 +548,7 @@ bool pyro_json_record_end(struct pyro_json *json)
     return true;
 }
 
-bool pyro_json_take_raw_fast(struct pyro_json *json, struct pyro_slice *value)
+bool pyro_json_take_raw_fast(struct pyro_json_reader *json, struct pyro_slice *value)
 {
     char next = pyro_json_peek(json);
     if (next != '{' && next != '[')

@@ -24,7 +24,7 @@
 
 enum { PYRO_JSON_DEPTH = 1000 }; /* containers that a record may nest */
 
-struct pyro_json {
+struct pyro_json_reader {
     const char *at;  /* next byte */
     const char *end; /* PYRO_SCAN_PADDING readable bytes follow */
     const struct pyro_scan *scan;
@@ -56,11 +56,12 @@ struct pyro_json_object {
 
 enum { PYRO_JSON_END = -1, PYRO_JSON_OTHER = -2 };
 
-void pyro_json_start(struct pyro_json *json, const char *text, const char *end, const struct pyro_scan *scan);
+void pyro_json_reader_start(struct pyro_json_reader *json, const char *text, const char *end,
+                            const struct pyro_scan *scan);
 /* Sets the error (the first one wins) and returns false. */
-bool pyro_json_fail(struct pyro_json *json, const char *reason);
+bool pyro_json_fail(struct pyro_json_reader *json, const char *reason);
 /* The same for a record that was read to its end and says too little. */
-static inline bool pyro_json_refuse(struct pyro_json *json, const char *reason)
+static inline bool pyro_json_refuse(struct pyro_json_reader *json, const char *reason)
 {
     if (!json->error)
         json->error = reason;
@@ -68,9 +69,9 @@ static inline bool pyro_json_refuse(struct pyro_json *json, const char *reason)
 }
 
 /* Enters an object. False (no error) on null, which is consumed; an error on anything else. */
-bool pyro_json_enter_object(struct pyro_json *json, struct pyro_json_object *object);
+bool pyro_json_enter_object(struct pyro_json_reader *json, struct pyro_json_object *object);
 /* Any key, in any order: what pyro_json_next() does when its guess fails. */
-int pyro_json_next_any(struct pyro_json *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
+int pyro_json_next_any(struct pyro_json_reader *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
                        unsigned key_count);
 
 static inline uint64_t pyro_json_word(const char *text)
@@ -95,7 +96,7 @@ static inline bool pyro_json_is_key(const char *text, const struct pyro_json_key
 
 /* Next key of the object: its row in `keys`, PYRO_JSON_OTHER for one that is not there, PYRO_JSON_END at the end (the
  * object is left) or on error. The value must be read or skipped before the next call. */
-static inline int pyro_json_next(struct pyro_json *json, struct pyro_json_object *object,
+static inline int pyro_json_next(struct pyro_json_reader *json, struct pyro_json_object *object,
                                  const struct pyro_json_key *keys, unsigned key_count)
 {
     const char *at = json->at;
@@ -115,21 +116,21 @@ static inline int pyro_json_next(struct pyro_json *json, struct pyro_json_object
 #define PYRO_JSON_NEXT(json, object, keys) pyro_json_next(json, object, keys, keys##_count)
 
 /* The same, passing over members that are not in the table. */
-int pyro_json_next_known(struct pyro_json *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
-                         unsigned key_count);
+int pyro_json_next_known(struct pyro_json_reader *json, struct pyro_json_object *object,
+                         const struct pyro_json_key *keys, unsigned key_count);
 #define PYRO_JSON_NEXT_KNOWN(json, object, keys) pyro_json_next_known(json, object, keys, keys##_count)
 
 /* Enters an array: false on null. Then `while (pyro_json_next_element(json, &first))` with `bool first = true`. */
-bool pyro_json_enter_array(struct pyro_json *json);
-bool pyro_json_next_element(struct pyro_json *json, bool *first);
+bool pyro_json_enter_array(struct pyro_json_reader *json);
+bool pyro_json_next_element(struct pyro_json_reader *json, bool *first);
 
 /* First byte of the next value: one of { [ " t f n - 0..9, or 0 on error. */
-char pyro_json_peek(struct pyro_json *json);
+char pyro_json_peek(struct pyro_json_reader *json);
 
 /* Integers: `null` leaves *value as it is. Fractions and integers beyond 64 bits are errors. */
-bool pyro_json_take_long_int(struct pyro_json *json, int64_t *value);
+bool pyro_json_take_long_int(struct pyro_json_reader *json, int64_t *value);
 
-static inline bool pyro_json_take_int(struct pyro_json *json, int64_t *value)
+static inline bool pyro_json_take_int(struct pyro_json_reader *json, int64_t *value)
 {
     /* Most of Spark's counters are 0. */
     const char *at = json->at;
@@ -142,25 +143,25 @@ static inline bool pyro_json_take_int(struct pyro_json *json, int64_t *value)
 }
 
 /* As above, and also takes a string that holds an integer ("123"); a string that does not leaves *value as it is. */
-bool pyro_json_take_loose_int(struct pyro_json *json, int64_t *value);
-bool pyro_json_take_double(struct pyro_json *json, double *value);
-bool pyro_json_take_bool(struct pyro_json *json, bool *value);
+bool pyro_json_take_loose_int(struct pyro_json_reader *json, int64_t *value);
+bool pyro_json_take_double(struct pyro_json_reader *json, double *value);
+bool pyro_json_take_bool(struct pyro_json_reader *json, bool *value);
 /* A string as written between its quotes, escapes not decoded: see base/text.h. Null leaves *value. *ret_plain (may be
  * NULL) says whether it is ASCII without escapes, which needs no decoding. */
-bool pyro_json_take_string(struct pyro_json *json, struct pyro_slice *value, bool *ret_plain);
+bool pyro_json_take_string(struct pyro_json_reader *json, struct pyro_slice *value, bool *ret_plain);
 /* Skips any value, checking its grammar. */
-bool pyro_json_skip(struct pyro_json *json);
+bool pyro_json_skip(struct pyro_json_reader *json);
 /* Skips an array by its brackets, braces and strings only: several times faster, for what was written by a machine and
  * makes up most of a log. False and an error when the line ends inside. */
-bool pyro_json_skip_array_fast(struct pyro_json *json);
+bool pyro_json_skip_array_fast(struct pyro_json_reader *json);
 /* The same, and tells what the array holds; nothing when it is no array. */
-bool pyro_json_skip_array_words(struct pyro_json *json, struct pyro_scan_words *ret);
+bool pyro_json_skip_array_words(struct pyro_json_reader *json, struct pyro_scan_words *ret);
 /* Skips a value and gives its text. */
-bool pyro_json_take_raw(struct pyro_json *json, struct pyro_slice *value);
+bool pyro_json_take_raw(struct pyro_json_reader *json, struct pyro_slice *value);
 /* The same for an object or array, by its brackets and strings only; its grammar is for whoever reads the text. */
-bool pyro_json_take_raw_fast(struct pyro_json *json, struct pyro_slice *value);
+bool pyro_json_take_raw_fast(struct pyro_json_reader *json, struct pyro_slice *value);
 /* After the record's value: only blanks may follow up to the newline or the end. Returns the place of the newline or
  * the end; an error otherwise. */
-bool pyro_json_record_end(struct pyro_json *json);
+bool pyro_json_record_end(struct pyro_json_reader *json);
 
 #endif

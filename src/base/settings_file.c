@@ -45,9 +45,9 @@ static enum pyro_status next_event(struct reader *reader)
     return refuse(reader, reader->parser.problem_mark.line, problem);
 }
 
-static enum pyro_status read_node(struct reader *reader, unsigned depth, const struct pyro_settings **ret);
+static enum pyro_status read_node(struct reader *reader, unsigned depth, const struct pyro_yaml **ret);
 
-static bool repeats(const struct pyro_settings_entry *entries, size_t count, struct pyro_slice key)
+static bool repeats(const struct pyro_yaml_entry *entries, size_t count, struct pyro_slice key)
 {
     for (size_t i = 0; i < count; i++)
         if (pyro_slice_eq(entries[i].key, key))
@@ -55,7 +55,7 @@ static bool repeats(const struct pyro_settings_entry *entries, size_t count, str
     return false;
 }
 
-static enum pyro_status read_scalar(struct reader *reader, struct pyro_settings *node)
+static enum pyro_status read_scalar(struct reader *reader, struct pyro_yaml *node)
 {
     const yaml_event_t *event = &reader->event;
     struct pyro_slice text = {(const char *)event->data.scalar.value, event->data.scalar.length};
@@ -67,26 +67,26 @@ static enum pyro_status read_scalar(struct reader *reader, struct pyro_settings 
 }
 
 /* The rest of a map or list whose start is the current event. */
-static enum pyro_status read_entries(struct reader *reader, unsigned depth, struct pyro_settings *node)
+static enum pyro_status read_entries(struct reader *reader, unsigned depth, struct pyro_yaml *node)
 {
-    yaml_event_type_t end = node->kind == PYRO_SETTINGS_MAP ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
-    PYRO_VEC(struct pyro_settings_entry) entries = {0};
+    yaml_event_type_t end = node->kind == PYRO_YAML_MAP ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
+    PYRO_VEC(struct pyro_yaml_entry) entries = {0};
     enum pyro_status status;
     while ((status = next_event(reader)) == PYRO_OK && reader->event.type != end) {
-        struct pyro_settings_entry entry = {.key = PYRO_SLICE_NULL};
+        struct pyro_yaml_entry entry = {.key = PYRO_SLICE_NULL};
         size_t line = reader->event.start_mark.line;
         entry.line = (unsigned)line + 1;
-        if (entries.count == PYRO_SETTINGS_MAX_ENTRIES) {
+        if (entries.count == PYRO_YAML_MAX_ENTRIES) {
             status = refuse(reader, line, "too many entries");
             break;
         }
-        if (node->kind == PYRO_SETTINGS_MAP) {
-            const struct pyro_settings *key;
+        if (node->kind == PYRO_YAML_MAP) {
+            const struct pyro_yaml *key;
             if ((status = read_node(reader, depth, &key)) != PYRO_OK)
                 break;
-            if (key->kind != PYRO_SETTINGS_SCALAR || repeats(entries.items, entries.count, key->text)) {
+            if (key->kind != PYRO_YAML_SCALAR || repeats(entries.items, entries.count, key->text)) {
                 status = refuse(reader, line,
-                                key->kind != PYRO_SETTINGS_SCALAR ? "a key is not text" : "this key is given twice");
+                                key->kind != PYRO_YAML_SCALAR ? "a key is not text" : "this key is given twice");
                 break;
             }
             entry.key = key->text;
@@ -102,7 +102,7 @@ static enum pyro_status read_entries(struct reader *reader, unsigned depth, stru
         entries.items[entries.count++] = entry;
     }
     if (status == PYRO_OK && entries.count) {
-        struct pyro_settings_entry *kept = pyro_arena_array(reader->arena, entries.count, sizeof(*kept));
+        struct pyro_yaml_entry *kept = pyro_arena_array(reader->arena, entries.count, sizeof(*kept));
         if (kept) {
             memcpy(kept, entries.items, entries.count * sizeof(*kept));
             node->entries = kept;
@@ -140,33 +140,33 @@ static const char *forbidden(const yaml_event_t *event)
 }
 
 /* The node that begins with the current event. */
-static enum pyro_status read_node(struct reader *reader, unsigned depth, const struct pyro_settings **ret)
+static enum pyro_status read_node(struct reader *reader, unsigned depth, const struct pyro_yaml **ret)
 {
     const yaml_event_t *event = &reader->event;
     size_t line = event->start_mark.line;
-    const char *why = depth > PYRO_SETTINGS_MAX_DEPTH ? "nested too deeply" : forbidden(event);
+    const char *why = depth > PYRO_YAML_MAX_DEPTH ? "nested too deeply" : forbidden(event);
     if (why)
         return refuse(reader, line, why);
-    struct pyro_settings *node = pyro_arena_alloc(reader->arena, sizeof(*node));
+    struct pyro_yaml *node = pyro_arena_alloc(reader->arena, sizeof(*node));
     if (!node)
         return no_memory(reader->error);
     node->line = (unsigned)line + 1; /* of a file of at most a mebibyte */
     *ret = node;
     if (event->type == YAML_SCALAR_EVENT)
         return read_scalar(reader, node);
-    node->kind = event->type == YAML_MAPPING_START_EVENT ? PYRO_SETTINGS_MAP : PYRO_SETTINGS_LIST;
+    node->kind = event->type == YAML_MAPPING_START_EVENT ? PYRO_YAML_MAP : PYRO_YAML_LIST;
     return read_entries(reader, depth + 1, node);
 }
 
-static enum pyro_status read_document(struct reader *reader, const struct pyro_settings **ret)
+static enum pyro_status read_document(struct reader *reader, const struct pyro_yaml **ret)
 {
     PYRO_TRY(next_event(reader)); /* start of the stream */
     PYRO_TRY(next_event(reader));
     if (reader->event.type == YAML_STREAM_END_EVENT) {
-        struct pyro_settings *empty = pyro_arena_alloc(reader->arena, sizeof(*empty));
+        struct pyro_yaml *empty = pyro_arena_alloc(reader->arena, sizeof(*empty));
         if (!empty)
             return no_memory(reader->error);
-        *empty = (struct pyro_settings){.kind = PYRO_SETTINGS_MAP, .line = 1};
+        *empty = (struct pyro_yaml){.kind = PYRO_YAML_MAP, .line = 1};
         *ret = empty;
         return PYRO_OK;
     }
@@ -179,11 +179,11 @@ static enum pyro_status read_document(struct reader *reader, const struct pyro_s
     return PYRO_OK;
 }
 
-enum pyro_status pyro_settings_parse(struct pyro_arena *arena, const char *path, const void *text, size_t len,
-                                     const struct pyro_settings **ret, struct pyro_error *error)
+enum pyro_status pyro_yaml_parse(struct pyro_arena *arena, const char *path, const void *text, size_t len,
+                                 const struct pyro_yaml **ret, struct pyro_error *error)
 {
     struct reader reader = {.arena = arena, .path = path, .error = error};
-    if (len > PYRO_SETTINGS_MAX_BYTES) {
+    if (len > PYRO_YAML_MAX_BYTES) {
         pyro_error_set(error, PYRO_ERROR_INPUT, "it is larger than 1 MiB, which is too large for a settings file");
         pyro_error_at(error, path, UINT64_MAX);
         return PYRO_ERROR_INPUT;
@@ -191,7 +191,7 @@ enum pyro_status pyro_settings_parse(struct pyro_arena *arena, const char *path,
     if (!yaml_parser_initialize(&reader.parser))
         return no_memory(error);
     yaml_parser_set_input_string(&reader.parser, text, len);
-    const struct pyro_settings *root = NULL;
+    const struct pyro_yaml *root = NULL;
     enum pyro_status status = read_document(&reader, &root);
     if (reader.pending)
         yaml_event_delete(&reader.event);
@@ -201,21 +201,21 @@ enum pyro_status pyro_settings_parse(struct pyro_arena *arena, const char *path,
     return status;
 }
 
-enum pyro_status pyro_settings_load(struct pyro_arena *arena, const char *path, const struct pyro_settings **ret,
-                                    struct pyro_error *error)
+enum pyro_status pyro_yaml_load(struct pyro_arena *arena, const char *path, const struct pyro_yaml **ret,
+                                struct pyro_error *error)
 {
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, arena->allocator);
-    enum pyro_status status = pyro_read_whole(path, PYRO_SETTINGS_MAX_BYTES, &text, error);
+    enum pyro_status status = pyro_read_whole(path, PYRO_YAML_MAX_BYTES, &text, error);
     if (status == PYRO_OK)
-        status = pyro_settings_parse(arena, path, pyro_strbuf_slice(&text).ptr, text.len, ret, error);
+        status = pyro_yaml_parse(arena, path, pyro_strbuf_slice(&text).ptr, text.len, ret, error);
     pyro_strbuf_done(&text);
     return status;
 }
 
-const struct pyro_settings *pyro_settings_get(const struct pyro_settings *map, const char *key)
+const struct pyro_yaml *pyro_yaml_get(const struct pyro_yaml *map, const char *key)
 {
-    if (!map || map->kind != PYRO_SETTINGS_MAP)
+    if (!map || map->kind != PYRO_YAML_MAP)
         return NULL;
     for (size_t i = 0; i < map->count; i++)
         if (pyro_slice_is(map->entries[i].key, key))
@@ -223,11 +223,11 @@ const struct pyro_settings *pyro_settings_get(const struct pyro_settings *map, c
     return NULL;
 }
 
-enum pyro_status pyro_settings_refuse(const struct pyro_settings *node, const char *path, struct pyro_error *error,
-                                      const char *wanted)
+enum pyro_status pyro_yaml_refuse(const struct pyro_yaml *node, const char *path, struct pyro_error *error,
+                                  const char *wanted)
 {
     static const char *const kinds[] = {"", "a list", "a map"};
-    bool scalar = node->kind == PYRO_SETTINGS_SCALAR;
+    bool scalar = node->kind == PYRO_YAML_SCALAR;
     return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s, line %u: %s%.60s%s is not %s", path, node->line,
                           scalar ? "'" : "", scalar ? node->text.ptr : kinds[node->kind], scalar ? "'" : "", wanted);
 }

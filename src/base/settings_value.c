@@ -9,18 +9,18 @@
 #include "base/settings_file.h"
 
 /* A scalar without quotes, or NULL. */
-static const char *plain(const struct pyro_settings *node)
+static const char *plain(const struct pyro_yaml *node)
 {
-    return node && node->kind == PYRO_SETTINGS_SCALAR && !node->quoted ? node->text.ptr : NULL;
+    return node && node->kind == PYRO_YAML_SCALAR && !node->quoted ? node->text.ptr : NULL;
 }
 
-bool pyro_settings_is_null(const struct pyro_settings *node)
+bool pyro_yaml_is_null(const struct pyro_yaml *node)
 {
     const char *text = plain(node);
     return text && (!*text || !strcmp(text, "~") || !strcasecmp(text, "null"));
 }
 
-bool pyro_settings_bool(const struct pyro_settings *node, bool *ret)
+bool pyro_yaml_bool(const struct pyro_yaml *node, bool *ret)
 {
     const char *text = plain(node);
     bool yes = text && !strcasecmp(text, "true");
@@ -78,7 +78,7 @@ static bool take_number(const char **at, double *ret)
     return true;
 }
 
-bool pyro_settings_number(const struct pyro_settings *node, double *ret)
+bool pyro_yaml_number(const struct pyro_yaml *node, double *ret)
 {
     const char *text = plain(node);
     double value;
@@ -97,7 +97,7 @@ static bool to_int(double value, int64_t *ret)
     return true;
 }
 
-bool pyro_settings_int(const struct pyro_settings *node, int64_t *ret)
+bool pyro_yaml_int(const struct pyro_yaml *node, int64_t *ret)
 {
     const char *text = plain(node);
     char *end;
@@ -112,9 +112,9 @@ bool pyro_settings_int(const struct pyro_settings *node, int64_t *ret)
 }
 
 /* Durations, sizes and shares are read from quoted texts too: people quote what has a unit. */
-static const char *scalar(const struct pyro_settings *node)
+static const char *scalar(const struct pyro_yaml *node)
 {
-    return node && node->kind == PYRO_SETTINGS_SCALAR ? node->text.ptr : NULL;
+    return node && node->kind == PYRO_YAML_SCALAR ? node->text.ptr : NULL;
 }
 
 static const char *skip_blanks(const char *at)
@@ -124,7 +124,7 @@ static const char *skip_blanks(const char *at)
     return at;
 }
 
-bool pyro_settings_share(const struct pyro_settings *node, double *ret)
+bool pyro_yaml_share(const struct pyro_yaml *node, double *ret)
 {
     const char *text = scalar(node);
     double value;
@@ -161,7 +161,7 @@ static double take_unit(const char **at, const struct unit *units, size_t count)
     return 0;
 }
 
-bool pyro_settings_duration(const struct pyro_settings *node, int64_t *ret)
+bool pyro_yaml_duration(const struct pyro_yaml *node, int64_t *ret)
 {
     static const struct unit units[] = {
         {"ms", 1},          {"s", 1000},       {"sec", 1000},   {"m", 60000},       {"min", 60000},    {"h", 3600000},
@@ -188,7 +188,7 @@ bool pyro_settings_duration(const struct pyro_settings *node, int64_t *ret)
     }
 }
 
-bool pyro_settings_size(const struct pyro_settings *node, int64_t *ret)
+bool pyro_yaml_size(const struct pyro_yaml *node, int64_t *ret)
 {
     static const struct unit units[] = {
         {"", 1},        {"b", 1},        {"k", 0x1p10}, {"kb", 0x1p10}, {"kib", 0x1p10}, {"m", 0x1p20},
@@ -204,9 +204,9 @@ bool pyro_settings_size(const struct pyro_settings *node, int64_t *ret)
     return unit > 0 && !*text && to_int(value * unit, ret);
 }
 
-bool pyro_settings_text(const struct pyro_settings *node, const char **ret)
+bool pyro_yaml_text(const struct pyro_yaml *node, const char **ret)
 {
-    if (!node || node->kind != PYRO_SETTINGS_SCALAR || pyro_settings_is_null(node))
+    if (!node || node->kind != PYRO_YAML_SCALAR || pyro_yaml_is_null(node))
         return false;
     *ret = node->text.ptr;
     return true;

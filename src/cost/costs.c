@@ -216,7 +216,7 @@ enum pyro_status pyro_costs_add_unreadable(struct pyro_costs *costs, const char 
     pyro_error_clear(error);
     if (!costs || !path || !reason)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the costs, the path or the reason is missing");
-    struct pyro_unreadable *added = pyro_vec_push(&costs->unreadable, costs->arena.allocator);
+    struct pyro_cost_unreadable *added = pyro_vec_push(&costs->unreadable, costs->arena.allocator);
     if (!added)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");
     added->path = pyro_arena_copy(&costs->arena, pyro_slice_from(path));

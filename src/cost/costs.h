@@ -25,7 +25,7 @@ struct pyro_cost_entry {
     double node_hour, driver_hour; /* of a node of executors, and of the driver's own: millionths; NaN: unknown */
 };
 
-struct pyro_unreadable {
+struct pyro_cost_unreadable {
     struct pyro_slice path, reason;
 };
 
@@ -39,7 +39,7 @@ struct pyro_costs {
     enum pyro_cost_by by;
     struct pyro_slice by_text, by_key;
     PYRO_VEC(struct pyro_cost_entry) entries;
-    PYRO_VEC(struct pyro_unreadable) unreadable;
+    PYRO_VEC(struct pyro_cost_unreadable) unreadable;
     PYRO_VEC(struct pyro_past) past; /* runs of a store, in any order */
     bool has_past;                   /* a store was asked, even where it has no run */
 };

@@ -33,10 +33,10 @@ static enum pyro_status no_memory(const struct sheet *sheet)
 }
 
 /* Refuses keys that no row has, naming the nearest. */
-static enum pyro_status check_keys(const struct sheet *sheet, const struct pyro_settings *map, const char *const *known,
+static enum pyro_status check_keys(const struct sheet *sheet, const struct pyro_yaml *map, const char *const *known,
                                    size_t count, const char *what)
 {
-    if (map->kind != PYRO_SETTINGS_MAP)
+    if (map->kind != PYRO_YAML_MAP)
         return refuse(sheet, map->line, "%s is a list of names with values (KEY: VALUE)", what);
     for (size_t i = 0; i < map->count; i++) {
         size_t k = 0;
@@ -54,25 +54,25 @@ static enum pyro_status check_keys(const struct sheet *sheet, const struct pyro_
     return PYRO_OK;
 }
 
-static enum pyro_status take_text(const struct sheet *sheet, const struct pyro_settings *map, const char *key,
+static enum pyro_status take_text(const struct sheet *sheet, const struct pyro_yaml *map, const char *key,
                                   struct pyro_slice *ret)
 {
-    const struct pyro_settings *node = pyro_settings_get(map, key);
+    const struct pyro_yaml *node = pyro_yaml_get(map, key);
     const char *text;
-    if (!node || pyro_settings_is_null(node))
+    if (!node || pyro_yaml_is_null(node))
         return PYRO_OK;
-    if (!pyro_settings_text(node, &text) || strlen(text) > 400)
-        return pyro_settings_refuse(node, sheet->path, sheet->error, "a short text");
+    if (!pyro_yaml_text(node, &text) || strlen(text) > 400)
+        return pyro_yaml_refuse(node, sheet->path, sheet->error, "a short text");
     *ret = pyro_arena_copy(&sheet->prices->arena, pyro_slice_from(text));
     return ret->ptr ? PYRO_OK : no_memory(sheet);
 }
 
-static enum pyro_status take_number(const struct sheet *sheet, const struct pyro_settings *node, bool zero, double *ret)
+static enum pyro_status take_number(const struct sheet *sheet, const struct pyro_yaml *node, bool zero, double *ret)
 {
     double value;
-    if (!pyro_settings_number(node, &value) || !(zero ? value >= 0 : value > 0) || value > most)
-        return pyro_settings_refuse(node, sheet->path, sheet->error,
-                                    zero ? "a number from 0 to 10^9" : "a number greater than 0, up to 10^9");
+    if (!pyro_yaml_number(node, &value) || !(zero ? value >= 0 : value > 0) || value > most)
+        return pyro_yaml_refuse(node, sheet->path, sheet->error,
+                                zero ? "a number from 0 to 10^9" : "a number greater than 0, up to 10^9");
     *ret = value;
     return PYRO_OK;
 }
@@ -88,7 +88,7 @@ static enum pyro_status check_currency(const struct sheet *sheet, unsigned line,
                          currency.ptr ? currency.ptr : "");
 }
 
-static enum pyro_status take_common(const struct sheet *sheet, const struct pyro_settings *map, struct pyro_price *row)
+static enum pyro_status take_common(const struct sheet *sheet, const struct pyro_yaml *map, struct pyro_price *row)
 {
     PYRO_TRY(take_text(sheet, map, "service", &row->service));
     PYRO_TRY(take_text(sheet, map, "unit", &row->unit));
@@ -115,7 +115,7 @@ static enum pyro_status check_unit(const struct sheet *sheet, unsigned line, con
                   row->unit.ptr ? row->unit.ptr : "");
 }
 
-static enum pyro_status take_price(const struct sheet *sheet, const struct pyro_settings *map)
+static enum pyro_status take_price(const struct sheet *sheet, const struct pyro_yaml *map)
 {
     static const char *const known[] = {"service", "unit",  "instance", "region", "purchase",
                                         "tier",    "price", "source",   "dated"};
@@ -125,7 +125,7 @@ static enum pyro_status take_price(const struct sheet *sheet, const struct pyro_
     PYRO_TRY(take_text(sheet, map, "instance", &row.instance));
     PYRO_TRY(take_text(sheet, map, "source", &row.source));
     PYRO_TRY(take_text(sheet, map, "dated", &row.dated));
-    const struct pyro_settings *price = pyro_settings_get(map, "price");
+    const struct pyro_yaml *price = pyro_yaml_get(map, "price");
     if (!price)
         return refuse(sheet, map->line, "this row has no price%s", "");
     PYRO_TRY(take_number(sheet, price, true, &row.price));
@@ -137,14 +137,14 @@ static enum pyro_status take_price(const struct sheet *sheet, const struct pyro_
     return PYRO_OK;
 }
 
-static enum pyro_status take_instance(const struct sheet *sheet, const struct pyro_settings *map)
+static enum pyro_status take_instance(const struct sheet *sheet, const struct pyro_yaml *map)
 {
     static const char *const known[] = {"name", "cores", "memory_gib"};
     struct pyro_instance row = {.source = sheet->usual.source};
     double cores = 0, memory = 0;
     PYRO_TRY(check_keys(sheet, map, known, 3, "an instance type"));
     PYRO_TRY(take_text(sheet, map, "name", &row.name));
-    const struct pyro_settings *has = pyro_settings_get(map, "cores"), *holds = pyro_settings_get(map, "memory_gib");
+    const struct pyro_yaml *has = pyro_yaml_get(map, "cores"), *holds = pyro_yaml_get(map, "memory_gib");
     if (!row.name.ptr || !has || !holds)
         return refuse(sheet, map->line, "an instance type has name, cores and memory_gib%s", "");
     PYRO_TRY(take_number(sheet, has, false, &cores));
@@ -160,9 +160,9 @@ static enum pyro_status take_instance(const struct sheet *sheet, const struct py
     return PYRO_OK;
 }
 
-static enum pyro_status take_rates(const struct sheet *sheet, const struct pyro_settings *map)
+static enum pyro_status take_rates(const struct sheet *sheet, const struct pyro_yaml *map)
 {
-    if (map->kind != PYRO_SETTINGS_MAP)
+    if (map->kind != PYRO_YAML_MAP)
         return refuse(sheet, map->line, "%s", "rates is a list such as EUR: 0.92, in units of the sheet's currency");
     for (size_t i = 0; i < map->count; i++) {
         struct pyro_rate *added = pyro_vec_push(&sheet->prices->rates, sheet->prices->arena.allocator);
@@ -178,26 +178,26 @@ static enum pyro_status take_rates(const struct sheet *sheet, const struct pyro_
     return PYRO_OK;
 }
 
-static enum pyro_status take_list(const struct sheet *sheet, const struct pyro_settings *root, const char *key,
-                                  enum pyro_status (*take)(const struct sheet *, const struct pyro_settings *))
+static enum pyro_status take_list(const struct sheet *sheet, const struct pyro_yaml *root, const char *key,
+                                  enum pyro_status (*take)(const struct sheet *, const struct pyro_yaml *))
 {
-    const struct pyro_settings *list = pyro_settings_get(root, key);
-    if (!list || pyro_settings_is_null(list))
+    const struct pyro_yaml *list = pyro_yaml_get(root, key);
+    if (!list || pyro_yaml_is_null(list))
         return PYRO_OK;
-    if (list->kind != PYRO_SETTINGS_LIST)
+    if (list->kind != PYRO_YAML_LIST)
         return refuse(sheet, list->line, "%s is a list: each row begins with '- '", key);
     for (size_t i = 0; i < list->count; i++)
         PYRO_TRY(take(sheet, list->entries[i].value));
     return PYRO_OK;
 }
 
-static enum pyro_status take_sheet(struct sheet *sheet, const struct pyro_settings *root)
+static enum pyro_status take_sheet(struct sheet *sheet, const struct pyro_yaml *root)
 {
     static const char *const known[] = {"schema", "currency", "source",    "dated", "read",
                                         "usual",  "prices",   "instances", "rates", "nodes"};
     static const char *const common[] = {"service", "unit", "region", "purchase", "tier"};
     struct pyro_slice schema = PYRO_SLICE_NULL, read = PYRO_SLICE_NULL;
-    const struct pyro_settings *usual = pyro_settings_get(root, "usual"), *rates = pyro_settings_get(root, "rates");
+    const struct pyro_yaml *usual = pyro_yaml_get(root, "usual"), *rates = pyro_yaml_get(root, "rates");
     PYRO_TRY(check_keys(sheet, root, known, sizeof(known) / sizeof(known[0]), "a price sheet"));
     PYRO_TRY(take_text(sheet, root, "schema", &schema));
     if (!pyro_slice_is(schema, SCHEMA))
@@ -208,14 +208,14 @@ static enum pyro_status take_sheet(struct sheet *sheet, const struct pyro_settin
     PYRO_TRY(take_text(sheet, root, "read", &read));
     if (!sheet->usual.dated.ptr)
         sheet->usual.dated = read;
-    if (sheet->usual.currency.ptr || pyro_settings_get(root, "prices") || rates)
+    if (sheet->usual.currency.ptr || pyro_yaml_get(root, "prices") || rates)
         PYRO_TRY(check_currency(sheet, root->line, sheet->usual.currency));
     if (usual) {
         PYRO_TRY(check_keys(sheet, usual, common, sizeof(common) / sizeof(common[0]), "usual"));
         PYRO_TRY(take_common(sheet, usual, &sheet->usual));
     }
     static const char *const of_nodes[] = {"instance", "driver", "region"};
-    const struct pyro_settings *nodes = pyro_settings_get(root, "nodes");
+    const struct pyro_yaml *nodes = pyro_yaml_get(root, "nodes");
     if (nodes) {
         PYRO_TRY(check_keys(sheet, nodes, of_nodes, 3, "nodes"));
         PYRO_TRY(take_text(sheet, nodes, "instance", &sheet->prices->node_instance));
@@ -227,8 +227,8 @@ static enum pyro_status take_sheet(struct sheet *sheet, const struct pyro_settin
     return rates ? take_rates(sheet, rates) : PYRO_OK;
 }
 
-static enum pyro_status take_tree(struct pyro_prices *prices, const char *path, const struct pyro_settings *root,
-                                  bool own, struct pyro_error *error)
+static enum pyro_status take_tree(struct pyro_prices *prices, const char *path, const struct pyro_yaml *root, bool own,
+                                  struct pyro_error *error)
 {
     struct sheet sheet = {
         prices,
@@ -242,9 +242,9 @@ enum pyro_status pyro_prices_parse(struct pyro_prices *prices, const char *name,
                                    struct pyro_error *error)
 {
     struct pyro_arena scratch;
-    const struct pyro_settings *root = NULL;
+    const struct pyro_yaml *root = NULL;
     pyro_arena_init(&scratch, prices->arena.allocator);
-    enum pyro_status status = pyro_settings_parse(&scratch, name, text, len, &root, error);
+    enum pyro_status status = pyro_yaml_parse(&scratch, name, text, len, &root, error);
     if (status == PYRO_OK)
         status = take_tree(prices, name, root, own, error);
     pyro_arena_done(&scratch);
@@ -280,12 +280,12 @@ enum pyro_status pyro_prices_new(const struct pyro_options *options, struct pyro
 enum pyro_status pyro_prices_read(struct pyro_prices *prices, const char *path, struct pyro_error *error)
 {
     struct pyro_arena scratch;
-    const struct pyro_settings *root = NULL;
+    const struct pyro_yaml *root = NULL;
     pyro_error_clear(error);
     if (!prices || !path)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the prices or the path is missing");
     pyro_arena_init(&scratch, prices->arena.allocator);
-    enum pyro_status status = pyro_settings_load(&scratch, path, &root, error);
+    enum pyro_status status = pyro_yaml_load(&scratch, path, &root, error);
     if (status == PYRO_OK)
         status = take_tree(prices, path, root, true, error);
     pyro_arena_done(&scratch);

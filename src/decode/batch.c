@@ -107,9 +107,9 @@ static const char *decode_task_end(struct pyro_batch *batch, const struct line *
         return end;
     }
     int64_t *row = batch->rows.items + batch->rows.count;
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_slice reason;
-    pyro_json_start(&json, line->start, end, batch->scan);
+    pyro_json_reader_start(&json, line->start, end, batch->scan);
     size_t metrics = batch->metrics.len, accumulables = batch->history.accumulables.len;
     bool decoded = pyro_decode_task_end(&json, batch, row, &reason);
     if (!decoded) {
@@ -137,8 +137,8 @@ static const char *decode_task_start(struct pyro_batch *batch, const struct line
         batch->failed = true;
         return end;
     }
-    struct pyro_json json;
-    pyro_json_start(&json, line->start, end, batch->scan);
+    struct pyro_json_reader json;
+    pyro_json_reader_start(&json, line->start, end, batch->scan);
     if (!pyro_decode_task_start(&json, batch, batch->starts.items + batch->starts.count))
         return reject(batch, line, end, json.error ? json.error : "not an object");
     batch->starts.count += PYRO_TASK_START_COLUMNS;
@@ -155,8 +155,8 @@ static const char *decode_other(struct pyro_batch *batch, const struct line *lin
     record.kind = PYRO_RECORD_COLD;
     record.event = event;
     record.text = line_text(line, end);
-    struct pyro_json json;
-    pyro_json_start(&json, record.text.ptr, record.text.ptr + record.text.len, batch->scan);
+    struct pyro_json_reader json;
+    pyro_json_reader_start(&json, record.text.ptr, record.text.ptr + record.text.len, batch->scan);
     bool checked = event != PYRO_EVENT_UNKNOWN && pyro_events[event].checks_itself;
     if (!checked && (!pyro_json_skip(&json) || !pyro_json_record_end(&json)))
         return reject(batch, line, end, json.error);
@@ -172,9 +172,9 @@ static struct pyro_slice find_event_name(struct pyro_batch *batch, struct pyro_s
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"));
     struct pyro_slice name = PYRO_SLICE_NULL;
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
-    pyro_json_start(&json, text.ptr, text.ptr + text.len, batch->scan);
+    pyro_json_reader_start(&json, text.ptr, text.ptr + text.len, batch->scan);
     if (pyro_json_enter_object(&json, &object)) {
         for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
             if (key == EVENT && pyro_json_peek(&json) == '"')

@@ -22,7 +22,7 @@ struct pyro_slice pyro_build_decode(struct pyro_builder *builder, struct pyro_sl
     return text;
 }
 
-bool pyro_build_text(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
+bool pyro_build_text(struct pyro_builder *builder, struct pyro_json_reader *json, struct pyro_slice *text)
 {
     struct pyro_slice raw = PYRO_SLICE_NULL;
     bool plain = false;
@@ -35,7 +35,7 @@ bool pyro_build_text(struct pyro_builder *builder, struct pyro_json *json, struc
     return !builder->failed;
 }
 
-bool pyro_build_plan_text(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
+bool pyro_build_plan_text(struct pyro_builder *builder, struct pyro_json_reader *json, struct pyro_slice *text)
 {
     struct pyro_slice raw = PYRO_SLICE_NULL;
     bool plain = false;

@@ -135,10 +135,10 @@ static void count_unknown(struct pyro_builder *builder, const struct pyro_record
 {
     /* The record is known to begin as usual or to hold an "Event" key: read it again for the name. */
     PYRO_JSON_KEYS(keys, (EVENT, "Event"));
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     struct pyro_slice name = PYRO_SLICE_NULL;
-    pyro_json_start(&json, record->text.ptr, record->text.ptr + record->text.len, pyro_scan_best());
+    pyro_json_reader_start(&json, record->text.ptr, record->text.ptr + record->text.len, pyro_scan_best());
     if (pyro_json_enter_object(&json, &object)) {
         for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
             if (key == EVENT && pyro_json_peek(&json) == '"')
@@ -169,8 +169,8 @@ static void apply_cold(struct pyro_builder *builder, const struct pyro_record *r
         count_unknown(builder, record);
         return;
     }
-    struct pyro_json json;
-    pyro_json_start(&json, record->text.ptr, record->text.ptr + record->text.len, scan);
+    struct pyro_json_reader json;
+    pyro_json_reader_start(&json, record->text.ptr, record->text.ptr + record->text.len, scan);
     if (!pyro_events[record->event].decode(&json, builder)) {
         if (!builder->failed)
             reject(builder, record->text, record->offset, record->line, json.error ? json.error : "not as expected");

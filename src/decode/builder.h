@@ -32,7 +32,7 @@ struct pyro_plan_node {
 
 /* The newest plan of one SQL execution. Adaptive execution replaces it time and again: its text is kept until the
  * execution ends, and only the last one is decoded. */
-struct pyro_plan {
+struct pyro_sql_plan {
     char *text; /* as logged, PYRO_SCAN_PADDING bytes behind it; NULL once it is decoded */
     size_t text_len, text_capacity;
     const char *error; /* why the newest text could not be decoded, or NULL; static */
@@ -92,8 +92,8 @@ struct pyro_builder {
     struct pyro_map operators;        /* text number of a name -> row of pyro_operators + 1, 0: none */
     struct pyro_map metric_kind_rows; /* name << 32 | type -> row + 1 */
     PYRO_VEC(struct pyro_metric_kind) metric_kinds;
-    size_t plan_text_bytes;           /* of all plans that are not decoded yet */
-    PYRO_VEC(struct pyro_plan) plans; /* by SQL row */
+    size_t plan_text_bytes;               /* of all plans that are not decoded yet */
+    PYRO_VEC(struct pyro_sql_plan) plans; /* by SQL row */
     /* Peaks of memory by executor id: batches hold them before or after the executor's own event, wherever they are
      * cut. */
     struct pyro_map peak_rows; /* text number -> row + 1 */
@@ -144,9 +144,9 @@ enum pyro_status pyro_builder_finish(struct pyro_builder *builder, const struct 
 /* ---- For the decoders of events ---- */
 
 /* Reads a string (null leaves *text) and interns it. */
-bool pyro_build_text(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
+bool pyro_build_text(struct pyro_builder *builder, struct pyro_json_reader *json, struct pyro_slice *text);
 /* The same of a plan or a statement. */
-bool pyro_build_plan_text(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
+bool pyro_build_plan_text(struct pyro_builder *builder, struct pyro_json_reader *json, struct pyro_slice *text);
 /* Decodes a JSON string's raw contents into the scratch buffer, which the result is in. */
 struct pyro_slice pyro_build_scratch(struct pyro_builder *builder, struct pyro_slice raw);
 /* The text of a JSON string's raw contents. */

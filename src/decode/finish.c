@@ -65,7 +65,7 @@ static bool sql_metric_value(const struct pyro_builder *builder, int64_t accumul
 }
 
 /* Metrics without a value are rows only for those who look at plans. */
-static bool finish_metrics(const struct pyro_builder *builder, struct pyro_app *app, const struct pyro_plan *plan,
+static bool finish_metrics(const struct pyro_builder *builder, struct pyro_app *app, const struct pyro_sql_plan *plan,
                            int64_t sql)
 {
     for (size_t i = 0; i < plan->metrics.count; i++) {
@@ -94,7 +94,7 @@ static bool finish_metrics(const struct pyro_builder *builder, struct pyro_app *
     return true;
 }
 
-static bool finish_nodes(const struct pyro_builder *builder, struct pyro_app *app, const struct pyro_plan *plan,
+static bool finish_nodes(const struct pyro_builder *builder, struct pyro_app *app, const struct pyro_sql_plan *plan,
                          int64_t sql)
 {
     if (!pyro_vec_reserve(&app->sql_nodes, plan->nodes.count, builder->allocator))
@@ -123,7 +123,7 @@ static bool finish_nodes(const struct pyro_builder *builder, struct pyro_app *ap
 }
 
 /* Said at the end, of the newest plan only, so that it does not matter when plans were decoded. */
-static bool note_plan(struct pyro_app *app, const struct pyro_plan *plan, int64_t sql)
+static bool note_plan(struct pyro_app *app, const struct pyro_sql_plan *plan, int64_t sql)
 {
     char text[200];
     if (!plan->error)
@@ -145,7 +145,7 @@ static bool finish_plans(struct pyro_builder *builder, struct pyro_app *app, boo
         !pyro_vec_reserve(&app->sql_metrics, metrics, builder->allocator))
         return false;
     for (size_t i = 0; i < builder->plans.count; i++) {
-        struct pyro_plan *plan = &builder->plans.items[i];
+        struct pyro_sql_plan *plan = &builder->plans.items[i];
         int64_t sql = app->sql.items[i].id;
         if (!finish_nodes(builder, app, plan, sql) || !finish_metrics(builder, app, plan, sql) ||
             !note_plan(app, plan, sql))

@@ -37,9 +37,9 @@ static enum pyro_status add_outcome(struct evaluating *state, struct pyro_judged
 
 /* ---- One run ----------------------------------------------------------------------------------------------------- */
 
-static bool lists(const struct pyro_settings *list, const char *rule)
+static bool lists(const struct pyro_yaml *list, const char *rule)
 {
-    for (size_t i = 0; list && list->kind == PYRO_SETTINGS_LIST && i < list->count; i++)
+    for (size_t i = 0; list && list->kind == PYRO_YAML_LIST && i < list->count; i++)
         if (pyro_slice_is(list->entries[i].value->text, rule))
             return true;
     return false;
@@ -91,11 +91,10 @@ static bool fired(const pyro_diagnosis *diagnosis, const char *rule)
 }
 
 static enum pyro_status judge_rules(struct evaluating *state, struct pyro_judged_run *run,
-                                    const pyro_diagnosis *diagnosis, const struct pyro_settings *entry,
+                                    const pyro_diagnosis *diagnosis, const struct pyro_yaml *entry,
                                     struct pyro_error *error)
 {
-    const struct pyro_settings *expected = pyro_settings_get(entry, "expected"),
-                               *allowed = pyro_settings_get(entry, "allowed");
+    const struct pyro_yaml *expected = pyro_yaml_get(entry, "expected"), *allowed = pyro_yaml_get(entry, "allowed");
     for (size_t i = 0; i < pyro_rule_count; i++) {
         const char *rule = pyro_rules[i]->id;
         if (!fired(diagnosis, rule))
@@ -105,9 +104,9 @@ static enum pyro_status judge_rules(struct evaluating *state, struct pyro_judged
                                                            : PYRO_OUTCOME_WRONG;
         PYRO_TRY(add_outcome(state, run, rule, outcome, error));
     }
-    for (size_t i = 0; expected && expected->kind == PYRO_SETTINGS_LIST && i < expected->count; i++) {
+    for (size_t i = 0; expected && expected->kind == PYRO_YAML_LIST && i < expected->count; i++) {
         const char *rule;
-        if (pyro_settings_text(expected->entries[i].value, &rule) && !fired(diagnosis, rule))
+        if (pyro_yaml_text(expected->entries[i].value, &rule) && !fired(diagnosis, rule))
             PYRO_TRY(add_outcome(state, run, rule, PYRO_OUTCOME_MISSED, error));
     }
     return PYRO_OK;
@@ -120,19 +119,19 @@ static int64_t working_ms(const struct pyro_app *app)
 }
 
 static enum pyro_status judge_saving(struct evaluating *state, struct pyro_judged_run *run,
-                                     const pyro_diagnosis *diagnosis, const struct pyro_settings *entry,
+                                     const pyro_diagnosis *diagnosis, const struct pyro_yaml *entry,
                                      struct pyro_error *error)
 {
     const char *file = NULL, *reason = NULL;
     pyro_diagnosis *repaired = NULL;
-    if (!pyro_settings_text(pyro_settings_get(entry, "repaired"), &file))
+    if (!pyro_yaml_text(pyro_yaml_get(entry, "repaired"), &file))
         return PYRO_OK;
     PYRO_TRY(diagnose(state, file, &repaired, &reason, error));
     if (!repaired)
         return PYRO_OK;
     const struct pyro_finding *best = NULL;
     for (size_t i = 0; i < diagnosis->finding_count && !best; i++)
-        if (lists(pyro_settings_get(entry, "expected"), diagnosis->findings[i].rule->id))
+        if (lists(pyro_yaml_get(entry, "expected"), diagnosis->findings[i].rule->id))
             best = &diagnosis->findings[i]; /* they come with the most saved first */
     run->duration_ms = working_ms(diagnosis->app);
     run->saved_ms = pyro_sub_saturating(run->duration_ms, working_ms(repaired->app));
@@ -152,16 +151,16 @@ static struct pyro_judged_run *add_run(struct evaluating *state)
     return run;
 }
 
-static enum pyro_status judge_entry(struct evaluating *state, const struct pyro_settings *entry, const char *manifest,
+static enum pyro_status judge_entry(struct evaluating *state, const struct pyro_yaml *entry, const char *manifest,
                                     struct pyro_error *error)
 {
     const char *file = NULL, *split = NULL;
-    if (!pyro_settings_text(pyro_settings_get(entry, "file"), &file))
+    if (!pyro_yaml_text(pyro_yaml_get(entry, "file"), &file))
         return pyro_error_set(error, PYRO_ERROR_INPUT, "%.200s, line %u: a run needs \"file\"", manifest, entry->line);
     if (file[0] == '/' || strstr(file, ".."))
         return pyro_error_set(error, PYRO_ERROR_INPUT, "%.200s, line %u: \"file\" must be inside the corpus", manifest,
                               entry->line);
-    pyro_settings_text(pyro_settings_get(entry, "split"), &split);
+    pyro_yaml_text(pyro_yaml_get(entry, "split"), &split);
     if (state->wanted->split && (!split || strcmp(split, state->wanted->split) != 0))
         return PYRO_OK;
     struct pyro_judged_run *run = add_run(state);
@@ -172,7 +171,7 @@ static enum pyro_status judge_entry(struct evaluating *state, const struct pyro_
     run->split = split ? keep(state, split) : NULL;
     if (!run->file || (split && !run->split))
         return no_memory(error);
-    pyro_settings_bool(pyro_settings_get(entry, "healthy"), &run->healthy);
+    pyro_yaml_bool(pyro_yaml_get(entry, "healthy"), &run->healthy);
     PYRO_TRY(diagnose(state, file, &diagnosis, &run->reason, error));
     if (!diagnosis)
         return PYRO_OK;
@@ -187,13 +186,13 @@ static enum pyro_status judge_entry(struct evaluating *state, const struct pyro_
 
 static enum pyro_status judge_corpus(struct evaluating *state, struct pyro_error *error)
 {
-    const struct pyro_settings *root = NULL, *logs;
+    const struct pyro_yaml *root = NULL, *logs;
     const char *manifest = pyro_arena_printf(&state->result.arena, "%s/manifest.json", state->folder).ptr;
     if (!manifest)
         return no_memory(error);
-    PYRO_TRY(pyro_settings_load(&state->result.arena, manifest, &root, error));
-    logs = root->kind == PYRO_SETTINGS_LIST ? root : pyro_settings_get(root, "logs");
-    if (!logs || logs->kind != PYRO_SETTINGS_LIST)
+    PYRO_TRY(pyro_yaml_load(&state->result.arena, manifest, &root, error));
+    logs = root->kind == PYRO_YAML_LIST ? root : pyro_yaml_get(root, "logs");
+    if (!logs || logs->kind != PYRO_YAML_LIST)
         return pyro_error_set(error, PYRO_ERROR_INPUT,
                               "%.200s has no list \"logs\"; docs/accuracy.md describes a corpus", manifest);
     for (size_t i = 0; i < logs->count; i++)

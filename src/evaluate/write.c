@@ -75,7 +75,7 @@ static void count_runs(const struct pyro_evaluation *evaluation, size_t *ret_jud
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static void score_json(struct pyro_json *json, const char *key, const struct pyro_rule_score *score)
+static void score_json(struct pyro_json_writer *json, const char *key, const struct pyro_rule_score *score)
 {
     pyro_json_line(json);
     pyro_json_begin(json, key, '{');
@@ -88,7 +88,7 @@ static void score_json(struct pyro_json *json, const char *key, const struct pyr
     pyro_json_end(json, '}');
 }
 
-static void run_json(struct pyro_json *json, const struct pyro_judged_run *run)
+static void run_json(struct pyro_json_writer *json, const struct pyro_judged_run *run)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -125,10 +125,10 @@ static void run_json(struct pyro_json *json, const struct pyro_judged_run *run)
 static void write_json(const struct pyro_evaluation *evaluation, const struct scores *scores,
                        struct pyro_output *output)
 {
-    struct pyro_json json;
+    struct pyro_json_writer json;
     size_t judged, healthy, silent;
     count_runs(evaluation, &judged, &healthy, &silent);
-    pyro_json_init(&json, output);
+    pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_line(&json);
     pyro_json_string(&json, "schema", "pyrometer.evaluation/1");

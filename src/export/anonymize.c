@@ -126,7 +126,7 @@ static bool rewrite(struct exporting *state, const char *p, const char *end, boo
 /* `line` has PYRO_SCAN_PADDING bytes behind it. */
 static bool export_record(struct exporting *state, const char *line, size_t len)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_strbuf *out = &state->output.buffer;
     size_t before = out->len;
     bool ours = false;
@@ -134,7 +134,7 @@ static bool export_record(struct exporting *state, const char *line, size_t len)
         len--;
     if (len == 0)
         return true;
-    pyro_json_start(&json, line, line + len, pyro_scan_best());
+    pyro_json_reader_start(&json, line, line + len, pyro_scan_best());
     bool whole = line[0] == '{' && pyro_json_skip(&json) && json.at == line + len;
     if (whole && !rewrite(state, line, line + len, &ours))
         return false;

@@ -13,7 +13,7 @@ struct document {
     struct pyro_fleet_models models;
 };
 
-static void write_fit(struct pyro_json *json, const struct pyro_fleet_fit *fit,
+static void write_fit(struct pyro_json_writer *json, const struct pyro_fleet_fit *fit,
                       const struct pyro_fleet_model_info *info)
 {
     size_t coefficients = info->columns > 0 ? info->columns : 1;
@@ -52,8 +52,8 @@ static void write_fit(struct pyro_json *json, const struct pyro_fleet_fit *fit,
 static void write_json(struct pyro_output *output, const struct document *document)
 {
     const struct pyro_suggest_history *history = &document->history;
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_line(&json);
     pyro_json_string(&json, "schema", "pyrometer.fleet_model/1");

@@ -219,7 +219,7 @@ bool pyro_sql_property_bool(const struct pyro_app *app, int64_t sql, const char 
 /* The value that the session changed, or a null slice. */
 struct pyro_slice pyro_sql_changed_property(const struct pyro_app *app, int64_t sql, struct pyro_slice key);
 /* Reads the first line of a text of KEY=VALUE lines and takes it off; false at the end. */
-bool pyro_settings_next(struct pyro_slice *rest, struct pyro_slice *key, struct pyro_slice *value);
+bool pyro_property_next(struct pyro_slice *rest, struct pyro_slice *key, struct pyro_slice *value);
 
 /* Makes finding rows by id fast, for as long as none is added; false when there is no memory. */
 bool pyro_app_index(struct pyro_app *app);

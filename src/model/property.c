@@ -166,7 +166,7 @@ bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fa
     return pyro_property_bool(pyro_app_property(app, key), fallback);
 }
 
-bool pyro_settings_next(struct pyro_slice *rest, struct pyro_slice *key, struct pyro_slice *value)
+bool pyro_property_next(struct pyro_slice *rest, struct pyro_slice *key, struct pyro_slice *value)
 {
     if (rest->len == 0)
         return false;
@@ -185,7 +185,7 @@ struct pyro_slice pyro_sql_changed_property(const struct pyro_app *app, int64_t 
 {
     ptrdiff_t row = sql == PYRO_NONE ? -1 : pyro_app_find_sql(app, sql);
     struct pyro_slice rest = row < 0 ? PYRO_SLICE_NULL : app->sql.items[row].modified_configs, name, value;
-    while (pyro_settings_next(&rest, &name, &value))
+    while (pyro_property_next(&rest, &name, &value))
         if (pyro_slice_eq(name, key))
             return value;
     return PYRO_SLICE_NULL;

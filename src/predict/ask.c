@@ -134,13 +134,13 @@ static const struct pyro_predicted_setting *find_key(struct pyro_slice key)
     return NULL;
 }
 
-bool pyro_setting_is_known(struct pyro_slice key)
+bool pyro_predicted_is_known(struct pyro_slice key)
 {
     return find_key(key) != NULL;
 }
 
 /* In local mode the driver's heap is that of the tasks. */
-bool pyro_setting_takes_time(const struct pyro_app *app, struct pyro_slice key)
+bool pyro_predicted_takes_time(const struct pyro_app *app, struct pyro_slice key)
 {
     const struct pyro_predicted_setting *setting = find_key(key);
     return setting && (setting->model != PYRO_MODEL_safety || pyro_slice_is(key, pyro_app_heap_key(app)));

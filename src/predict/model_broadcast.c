@@ -20,7 +20,7 @@
 static void shorten(struct pyro_predict_change *change, size_t row, double lost_ms)
 {
     double all = (double)change->run->app->stages.items[row].task_ms;
-    struct pyro_stage_tasks *tasks = lost_ms > 0 && all > 0 ? pyro_change_tasks(change, row) : NULL;
+    struct pyro_scenario_tasks *tasks = lost_ms > 0 && all > 0 ? pyro_change_tasks(change, row) : NULL;
     if (!tasks)
         return;
     double factor = 1 - fmin(lost_ms / all, LOST_MAX);

@@ -50,7 +50,7 @@ void pyro_change_cut_by_code(struct pyro_predict_change *change)
         const struct pyro_edit *edit = &scenario->code[i];
         if (edit->kind != PYRO_EDIT_REPARTITION || edit->row >= change->run->app->stages.count)
             continue;
-        struct pyro_stage_tasks *tasks = pyro_change_tasks(change, edit->row);
+        struct pyro_scenario_tasks *tasks = pyro_change_tasks(change, edit->row);
         uint32_t count = (uint32_t)fmin((double)edit->count, PYRO_REPLAY_PARTITIONS), before = tasks ? tasks->count : 0;
         pyro_change_recut(change, edit->row, count);
         for (uint32_t t = 0; tasks && count > before && t < tasks->count; t++)

@@ -238,7 +238,7 @@ void pyro_model_first_tasks(struct pyro_predict_change *change)
         first_ms[i] = (float)((double)run->first_ms[i] * longer);
     for (size_t i = 0; i < run->first_count && !change->failed; i++) {
         const struct pyro_first_task *first = &run->firsts[i];
-        struct pyro_stage_tasks *tasks = pyro_change_tasks(change, first->stage);
+        struct pyro_scenario_tasks *tasks = pyro_change_tasks(change, first->stage);
         if (!tasks)
             continue;
         tasks->ms[first->place] -= (double)first->extra_ms;

@@ -14,7 +14,7 @@ void pyro_model_input(struct pyro_predict_change *change)
     double factor = change->scenario->values[PYRO_PREDICTED_SCALE];
     size_t longer = 0, more = 0;
     for (size_t s = 0; run->stages && factor != 1 && s < run->app->stages.count && !change->failed; s++) {
-        struct pyro_stage_tasks *tasks =
+        struct pyro_scenario_tasks *tasks =
             run->stages[s].source == PYRO_SOURCE_NOTHING ? NULL : pyro_change_tasks(change, s);
         if (!tasks)
             continue;

@@ -153,7 +153,7 @@ static void change_stage(struct pyro_predict_change *change, size_t row, struct 
         const struct pyro_task_facts *task = &run->tasks[facts->first + i];
         any = task->gc_ms > 0 || task->spill > 0 || (double)task->need > now.task;
     }
-    struct pyro_stage_tasks *tasks = any ? pyro_change_tasks(change, row) : NULL;
+    struct pyro_scenario_tasks *tasks = any ? pyro_change_tasks(change, row) : NULL;
     if (!tasks || tasks->recut) /* tasks that were cut anew have none of their own */
         return;
     for (uint32_t i = 0; i < facts->count; i++) {

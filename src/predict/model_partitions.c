@@ -159,7 +159,7 @@ static double skew_limit(const struct rules *was, const struct rules *rules, dou
 
 /* Takes out those beyond the limit of the scenario, where the run did not cut them. One that was beyond the run's own
  * limit and is whole shows a join that Spark does not cut: its type, or a step above that needs the keys. */
-static bool take_skewed(struct pyro_predict_change *change, struct pyro_stage_tasks *tasks, const struct rules *was,
+static bool take_skewed(struct pyro_predict_change *change, struct pyro_scenario_tasks *tasks, const struct rules *was,
                         const struct rules *now, struct apart *apart)
 {
     double bytes = 0, most = 0;
@@ -198,7 +198,7 @@ static uint32_t pieces_of(const struct pyro_stage_facts *facts, double partition
 
 /* Where the run cut one: how many of the tasks were its pieces is told by what they read, else it is the number with
  * which coalescing the rest makes as many tasks as there were. They are taken for the largest. */
-static bool join_skewed(struct pyro_predict_change *change, size_t row, struct pyro_stage_tasks *tasks,
+static bool join_skewed(struct pyro_predict_change *change, size_t row, struct pyro_scenario_tasks *tasks,
                         const struct rules *was, struct apart *apart)
 {
     double *sorted = pyro_arena_array(&change->scratch, tasks->count, sizeof(*sorted));
@@ -255,7 +255,7 @@ static uint32_t pieces_now(const struct pyro_predict_change *change, size_t row,
 static void put_back(struct pyro_predict_change *change, size_t row, const struct rules *now, double target,
                      const struct apart *apart)
 {
-    struct pyro_stage_tasks *tasks = pyro_change_tasks(change, row);
+    struct pyro_scenario_tasks *tasks = pyro_change_tasks(change, row);
     const struct pyro_stage_facts *facts = &change->run->stages[row];
     double fixed = pyro_fixed_ms(change, row), all = tasks ? tasks->count : 0;
     double other = facts->sides ? facts->smaller_bytes / fmax(partitions_of(now), 1) : 0;
@@ -279,14 +279,14 @@ static void put_back(struct pyro_predict_change *change, size_t row, const struc
     }
     memcpy(ms + count, tasks->ms, tasks->count * sizeof(*ms));
     memcpy(load + count, tasks->load, tasks->count * sizeof(*load));
-    *tasks = (struct pyro_stage_tasks){
+    *tasks = (struct pyro_scenario_tasks){
         .ms = ms, .load = load, .count = count + tasks->count, .touched = true, .recut = true};
 }
 
 static bool recut_join(struct pyro_predict_change *change, size_t row, const struct rules *was, const struct rules *now,
                        struct told *told)
 {
-    struct pyro_stage_tasks *tasks = pyro_change_tasks(change, row);
+    struct pyro_scenario_tasks *tasks = pyro_change_tasks(change, row);
     struct apart apart = {.count = 0};
     bool skew_was = was->adaptive && was->skew, skew_now = now->adaptive && now->skew;
     if (!tasks || tasks->count < 2)
@@ -377,7 +377,7 @@ static void change_writers(struct pyro_predict_change *change, const struct rule
         double bytes = (double)stage->shuffle_write_bytes;
         if (stage->sql == PYRO_NONE || bytes <= 0 || stage->cpu_ms <= 0)
             continue;
-        struct pyro_stage_tasks *tasks = pyro_change_tasks(change, i);
+        struct pyro_scenario_tasks *tasks = pyro_change_tasks(change, i);
         if (!tasks || tasks->recut)
             continue;
         double waits = fmax((double)stage->run_ms / (double)stage->cpu_ms, 1);

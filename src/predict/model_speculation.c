@@ -15,7 +15,7 @@
 /* A copy of a task that reads more than others takes as much longer: it reads the same. */
 static size_t cap(struct pyro_predict_change *change, size_t row, double multiplier, double quantile, double least)
 {
-    struct pyro_stage_tasks *tasks = pyro_change_tasks(change, row);
+    struct pyro_scenario_tasks *tasks = pyro_change_tasks(change, row);
     if (!tasks || tasks->count < 2)
         return 0;
     size_t count = tasks->count, capped = 0, ended = (size_t)fmax(floor(quantile * (double)count), 1);

@@ -152,8 +152,8 @@ enum pyro_status pyro_whatif_ask(struct pyro_whatif *whatif, const char *const *
 bool pyro_scenario_set(struct pyro_scenario *scenario, struct pyro_slice key, struct pyro_slice value);
 
 /* Whether a setting has a model; and one that changes the time of this application. */
-bool pyro_setting_is_known(struct pyro_slice key);
-bool pyro_setting_takes_time(const struct pyro_app *app, struct pyro_slice key);
+bool pyro_predicted_is_known(struct pyro_slice key);
+bool pyro_predicted_takes_time(const struct pyro_app *app, struct pyro_slice key);
 
 /* A value as Spark reads it; false where it is none. */
 bool pyro_predicted_read(enum pyro_predicted setting, struct pyro_slice text, double *ret);

@@ -26,7 +26,7 @@ enum { CUT_ALIKE_MIN = 6, FEW = 20 };
 /* Fewer of all tasks than this have anything to read: there are few keys, and each stays whole. */
 #define FILLED_MIN 0.9
 
-struct pyro_stage_tasks *pyro_change_tasks(struct pyro_predict_change *change, size_t stage)
+struct pyro_scenario_tasks *pyro_change_tasks(struct pyro_predict_change *change, size_t stage)
 {
     const struct pyro_predicted_run *run = change->run;
     if (!run->stages || run->stages[stage].count == 0)
@@ -36,7 +36,7 @@ struct pyro_stage_tasks *pyro_change_tasks(struct pyro_predict_change *change, s
     change->failed |= !change->stages;
     if (!change->stages)
         return NULL;
-    struct pyro_stage_tasks *tasks = &change->stages[stage];
+    struct pyro_scenario_tasks *tasks = &change->stages[stage];
     if (tasks->touched)
         return tasks;
     const struct pyro_stage_facts *facts = &run->stages[stage];
@@ -63,7 +63,7 @@ static uint32_t place_of(uint32_t number, uint32_t count)
 }
 
 /* Shares of the load for `count` tasks instead of `tasks->count`. */
-static void share(const struct pyro_stage_tasks *tasks, double *sorted, double *shares, uint32_t count)
+static void share(const struct pyro_scenario_tasks *tasks, double *sorted, double *shares, uint32_t count)
 {
     uint32_t filled = 0;
     double even = 0, all = 0;
@@ -149,7 +149,7 @@ static double spared_spill_ms(const struct pyro_predicted_run *run, size_t stage
 
 /* What the first tasks of a stage take longer than later ones, whatever they read: code that is not compiled yet, on
  * executors and on the driver. Fills `extra` of each task in the order of the log; returns their sum. */
-static double find_warm_up(const struct pyro_stage_tasks *tasks, double fixed, double *extra, double *values)
+static double find_warm_up(const struct pyro_scenario_tasks *tasks, double fixed, double *extra, double *values)
 {
     double sum = 0, least = INFINITY, load = 0;
     for (uint32_t i = 0; i < tasks->count; i++)
@@ -179,7 +179,7 @@ static double find_warm_up(const struct pyro_stage_tasks *tasks, double fixed, d
 
 void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_t count)
 {
-    struct pyro_stage_tasks *tasks = pyro_change_tasks(change, stage);
+    struct pyro_scenario_tasks *tasks = pyro_change_tasks(change, stage);
     count = count < 1 ? 1 : count > PYRO_REPLAY_PARTITIONS ? PYRO_REPLAY_PARTITIONS : count;
     if (!tasks || tasks->count == count)
         return;
@@ -225,7 +225,7 @@ void pyro_change_emit(struct pyro_predict_change *change)
     const struct pyro_predicted_run *run = change->run;
     const struct pyro_allocator *allocator = run->app->allocator;
     for (size_t s = 0; change->stages && s < run->app->stages.count && !change->failed; s++) {
-        const struct pyro_stage_tasks *tasks = &change->stages[s];
+        const struct pyro_scenario_tasks *tasks = &change->stages[s];
         if (!tasks->touched)
             continue;
         if (tasks->recut) {

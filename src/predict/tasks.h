@@ -66,14 +66,14 @@ double pyro_first_ms(const struct pyro_predicted_run *run, size_t row);
 bool pyro_predict_take_queries(struct pyro_predicted_run *run);
 
 /* Of a stage, while a scenario is made. */
-struct pyro_stage_tasks {
+struct pyro_scenario_tasks {
     double *ms, *load;
     uint32_t count;
     bool touched, recut; /* recut: they are not the run's own any more */
 };
 
 /* The tasks of stage row `stage` as they are by now; NULL where it has none, or without memory. */
-struct pyro_stage_tasks *pyro_change_tasks(struct pyro_predict_change *change, size_t stage);
+struct pyro_scenario_tasks *pyro_change_tasks(struct pyro_predict_change *change, size_t stage);
 /* The same data in `count` tasks. Lumps (one key that is much larger than the rest) stay whole. */
 void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_t count);
 /* Makes edits of what was touched. */

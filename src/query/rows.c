@@ -89,9 +89,9 @@ static int next_row(struct rows *rows)
 
 static int write_json(struct rows *rows)
 {
-    struct pyro_json json;
+    struct pyro_json_writer json;
     int stepped;
-    pyro_json_init(&json, rows->output);
+    pyro_json_writer_init(&json, rows->output);
     pyro_json_begin(&json, NULL, '[');
     while ((stepped = next_row(rows)) == SQLITE_ROW) {
         pyro_json_line(&json);

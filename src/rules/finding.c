@@ -78,7 +78,7 @@ void pyro_advice_set(struct pyro_rule_context *context, struct pyro_advice *advi
 {
     if (!advice || advice->setting_count >= PYRO_SETTINGS_MAX)
         return;
-    if (!pyro_setting_is_known(pyro_slice_from(key))) {
+    if (!pyro_predicted_is_known(pyro_slice_from(key))) {
         advice->code =
             pyro_say(context, "%.*s%s--conf %s=%.*s", (int)advice->code.len, advice->code.ptr ? advice->code.ptr : "",
                      advice->code.len ? "\n" : "", key, (int)value.len, value.ptr ? value.ptr : "");

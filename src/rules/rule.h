@@ -197,7 +197,7 @@ struct pyro_configured {
 };
 
 /* The run with all that is advised, simulated once: savings of single findings overlap. */
-struct pyro_plan {
+struct pyro_recommended_plan {
     bool made; /* something is advised */
     int64_t wall_low_ms, wall_expected_ms, wall_high_ms, core_ms;
     double cost;      /* NaN: no prices */
@@ -223,8 +223,8 @@ struct pyro_diagnosis {
     size_t config_change_count;
     struct pyro_change *changes; /* the same, with their origin */
     size_t change_count;
-    struct pyro_plan settings_plan, code_plan;
-    struct pyro_configured *configuration; /* in the order of properties.def */
+    struct pyro_recommended_plan settings_plan, code_plan;
+    struct pyro_configured *configuration; /* in the order of spark_settings.def */
     size_t configuration_count;
     struct pyro_cost *cost;             /* NULL: no prices were given */
     const struct pyro_profile *profile; /* another tool's eyes, or NULL: see profile.h */

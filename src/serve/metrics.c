@@ -152,7 +152,7 @@ static uint64_t open_files(void)
 }
 
 /* One line a class. */
-static void write_class_counts(struct pyro_strbuf *out, struct serve_gate *gate)
+static void write_class_counts(struct pyro_strbuf *out, struct serve_limiter *limiter)
 {
     static const struct {
         const char *name, *type, *help;
@@ -169,11 +169,11 @@ static void write_class_counts(struct pyro_strbuf *out, struct serve_gate *gate)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         head(out, rows[i].name, rows[i].type, rows[i].help);
         for (int class = SERVE_LIGHT; class < SERVE_CLASSES; class ++) {
-            struct serve_class_counts counts = pyro_gate_counts(gate, (enum serve_class) class);
+            struct serve_class_counts counts = pyro_limiter_counts(limiter, (enum serve_class) class);
             const uint64_t values[] = {counts.running, counts.waiting, counts.refused, counts.stopped};
             if (class != SERVE_LIGHT || rows[i].light)
                 pyro_strbuf_printf(out, "%s{class=\"%s\"} %" PRIu64 "\n", rows[i].name,
-                                   pyro_gate_class_name((enum serve_class) class), values[i]);
+                                   pyro_limiter_class_name((enum serve_class) class), values[i]);
         }
     }
 }
@@ -212,7 +212,7 @@ void pyro_serve_metrics(struct serve_request *request)
     pyro_strbuf_printf(out, "pyrometer_build_info{version=\"%s\"} 1\n", PYROMETER_VERSION);
     write_requests(out, metrics);
     write_latencies(out, metrics);
-    write_class_counts(out, request->shared->gate);
+    write_class_counts(out, request->shared->limiter);
     write_catalog(request);
     one(out, "pyrometer_uploads_total", "counter", "Accepted uploads.", get(&metrics->uploads));
     one(out, "pyrometer_upload_bytes_total", "counter", "Bytes of accepted uploads.", get(&metrics->upload_bytes));

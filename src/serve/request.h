@@ -5,7 +5,7 @@
 
 #include "base/strbuf.h"
 #include "catalog/catalog.h"
-#include "serve/gate.h"
+#include "serve/limiter.h"
 
 /* One `name=value` of the query, decoded. */
 struct serve_parameter {

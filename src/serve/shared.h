@@ -3,7 +3,7 @@
 #define PYRO_SERVE_SHARED_H
 
 #include "pyrometer.h"
-#include "serve/gate.h"
+#include "serve/limiter.h"
 #include "serve/metrics.h"
 
 struct serve_upload_cpu;
@@ -11,7 +11,7 @@ struct serve_upload_cpu;
 struct serve_shared {
     const char *store;         /* URL of the store; NULL: none */
     const pyro_prices *prices; /* NULL: the library's sheets, for those who ask for costs; none in reports */
-    struct serve_gate *gate;
+    struct serve_limiter *limiter;
     uint64_t max_upload_bytes;           /* of one upload */
     int64_t stale_ms;                    /* a log without an end that has not grown for so long is truncated */
     atomic_uint_fast64_t verdicts;       /* that were kept since the start: diagnoses change with them */

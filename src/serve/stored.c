@@ -69,9 +69,9 @@ static const json_t *find_by(const json_t *objects, const char *key, struct pyro
 
 /* ---- Writing ---- */
 
-static void write_value(struct pyro_json *json, const char *key, const json_t *value, unsigned depth);
+static void write_value(struct pyro_json_writer *json, const char *key, const json_t *value, unsigned depth);
 
-static void write_members(struct pyro_json *json, const json_t *value, unsigned depth)
+static void write_members(struct pyro_json_writer *json, const json_t *value, unsigned depth)
 {
     const char *name;
     json_t *member;
@@ -82,7 +82,7 @@ static void write_members(struct pyro_json *json, const json_t *value, unsigned 
     }
 }
 
-static void write_value(struct pyro_json *json, const char *key, const json_t *value, unsigned depth)
+static void write_value(struct pyro_json_writer *json, const char *key, const json_t *value, unsigned depth)
 {
     size_t i;
     json_t *item;
@@ -115,7 +115,7 @@ static void write_value(struct pyro_json *json, const char *key, const json_t *v
     }
 }
 
-static void write_member(struct pyro_json *json, const json_t *object, const char *key)
+static void write_member(struct pyro_json_writer *json, const json_t *object, const char *key)
 {
     write_value(json, key, json_object_get(object, key), 0);
 }
@@ -131,7 +131,7 @@ enum pyro_status pyro_stored_write_finding(const struct pyro_catalog_diagnosis *
                                            const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
     size_t rule = 0;
     json_t *report = pyro_stored_tree(opened, error);
     if (!report)
@@ -147,7 +147,7 @@ enum pyro_status pyro_stored_write_finding(const struct pyro_catalog_diagnosis *
                        : pyro_error_set(error, PYRO_ERROR_ARGUMENT, "this run has no finding '%.200s'", id);
     }
     pyro_output_init(&output, writer, NULL);
-    pyro_json_init(&json, &output);
+    pyro_json_writer_init(&json, &output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_string(&json, "schema", "pyrometer.finding/1");
     write_value(&json, "finding", finding, 0);
@@ -169,7 +169,7 @@ static struct sides in(struct sides sides, const char *key)
     return (struct sides){json_object_get(sides.before, key), json_object_get(sides.after, key)};
 }
 
-static void write_side(struct pyro_json *json, const char *key, const json_t *report)
+static void write_side(struct pyro_json_writer *json, const char *key, const json_t *report)
 {
     static const char *const keys[] = {"id", "name", "attempt", "spark_version", "start_ms", "duration_ms", "status"};
     const json_t *app = json_object_get(report, "application");
@@ -190,7 +190,7 @@ static int64_t difference_of(struct sides sides)
                                                                                                            : difference;
 }
 
-static void write_explanation(struct pyro_json *json, struct sides sides, int64_t difference)
+static void write_explanation(struct pyro_json_writer *json, struct sides sides, int64_t difference)
 {
     struct sides wall = in(in(sides, "accounting"), "wall");
     struct pyro_strbuf text;
@@ -231,7 +231,7 @@ static int64_t part_of(const json_t *account, struct pyro_slice name)
     return ms == PYRO_NONE ? 0 : ms;
 }
 
-static void write_part(struct pyro_json *json, struct sides account, struct pyro_slice name)
+static void write_part(struct pyro_json_writer *json, struct sides account, struct pyro_slice name)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -247,7 +247,7 @@ static int64_t total_of(const json_t *account)
     return total == PYRO_NONE ? 0 : total;
 }
 
-static void write_account(struct pyro_json *json, struct sides sides, const char *key)
+static void write_account(struct pyro_json_writer *json, struct sides sides, const char *key)
 {
     struct sides account = in(in(sides, "accounting"), key);
     size_t i;
@@ -269,7 +269,8 @@ static void write_account(struct pyro_json *json, struct sides sides, const char
     pyro_json_end(json, '}');
 }
 
-static void write_total(struct pyro_json *json, const char *name, const char *unit, struct sides sides, const char *key)
+static void write_total(struct pyro_json_writer *json, const char *name, const char *unit, struct sides sides,
+                        const char *key)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -280,7 +281,7 @@ static void write_total(struct pyro_json *json, const char *name, const char *un
     pyro_json_end(json, '}');
 }
 
-static void write_totals(struct pyro_json *json, struct sides sides)
+static void write_totals(struct pyro_json_writer *json, struct sides sides)
 {
     static const struct {
         const char *name, *unit, *key;
@@ -312,7 +313,8 @@ static void write_totals(struct pyro_json *json, struct sides sides)
     pyro_json_end(json, ']');
 }
 
-static void write_compared(struct pyro_json *json, const json_t *shown, const json_t *before, const json_t *after)
+static void write_compared(struct pyro_json_writer *json, const json_t *shown, const json_t *before,
+                           const json_t *after)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -324,7 +326,8 @@ static void write_compared(struct pyro_json *json, const json_t *shown, const js
     pyro_json_end(json, '}');
 }
 
-static void write_appeared(struct pyro_json *json, const char *key, const json_t *here, const json_t *there, bool later)
+static void write_appeared(struct pyro_json_writer *json, const char *key, const json_t *here, const json_t *there,
+                           bool later)
 {
     size_t i;
     json_t *finding;
@@ -339,7 +342,7 @@ static void write_appeared(struct pyro_json *json, const char *key, const json_t
     pyro_json_end(json, ']');
 }
 
-static void write_changed(struct pyro_json *json, struct sides sides)
+static void write_changed(struct pyro_json_writer *json, struct sides sides)
 {
     size_t i;
     json_t *finding;
@@ -355,7 +358,7 @@ static void write_changed(struct pyro_json *json, struct sides sides)
     pyro_json_end(json, ']');
 }
 
-static void write_nothing(struct pyro_json *json)
+static void write_nothing(struct pyro_json_writer *json)
 {
     static const char *const counts[] = {"matched", "new", "gone", "changed"};
     pyro_json_line(json);
@@ -376,7 +379,7 @@ static void write_nothing(struct pyro_json *json)
     pyro_json_end(json, ']');
 }
 
-static void write_comparison(struct pyro_json *json, struct sides sides)
+static void write_comparison(struct pyro_json_writer *json, struct sides sides)
 {
     int64_t difference = difference_of(sides);
     pyro_json_begin(json, NULL, '{');
@@ -405,13 +408,13 @@ enum pyro_status pyro_stored_write_comparison(const struct pyro_catalog_diagnosi
                                               const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
     json_t *trees[2] = {pyro_stored_tree(before, error), NULL};
     trees[1] = trees[0] ? pyro_stored_tree(after, error) : NULL;
     enum pyro_status status = trees[1] ? PYRO_OK : error->code;
     if (status == PYRO_OK) {
         pyro_output_init(&output, writer, NULL);
-        pyro_json_init(&json, &output);
+        pyro_json_writer_init(&json, &output);
         write_comparison(&json, (struct sides){trees[0], trees[1]});
         pyro_strbuf_add_char(&output.buffer, '\n');
         status = pyro_output_done(&output, error);

@@ -5,13 +5,13 @@
 #include <zlib.h>
 
 #include "base/memory.h"
-#include "source/intake.h"
+#include "source/input_buffer.h"
 
 enum { WINDOW_BITS_GZIP = 15 + 16 };
 
 struct gzip_state {
     const struct pyro_allocator *allocator;
-    struct pyro_intake intake;
+    struct pyro_input_buffer intake;
     z_stream stream;
     bool between;       /* a member has ended: another one, padding, or the end may follow */
     const char *damage; /* found together with bytes that are handed out first */
@@ -41,7 +41,7 @@ static void gzip_close(void *opaque)
     if (!state)
         return;
     inflateEnd(&state->stream);
-    pyro_intake_close(&state->intake);
+    pyro_input_buffer_close(&state->intake);
     pyro_release(state->allocator, state);
 }
 
@@ -53,7 +53,7 @@ static enum pyro_status gzip_open(const struct pyro_allocator *allocator, struct
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for a decompressor");
     *state = (struct gzip_state){.allocator = allocator};
     state->stream = (z_stream){.zalloc = zlib_allocate, .zfree = zlib_release, .opaque = state};
-    enum pyro_status status = pyro_intake_open(&state->intake, allocator, input, error);
+    enum pyro_status status = pyro_input_buffer_open(&state->intake, allocator, input, error);
     if (status == PYRO_OK && inflateInit2(&state->stream, WINDOW_BITS_GZIP) != Z_OK)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for a gzip decompressor");
     if (status != PYRO_OK) {
@@ -67,19 +67,19 @@ static enum pyro_status gzip_open(const struct pyro_allocator *allocator, struct
 /* Between members: skips padding, and begins the next member. Sets *ret_ended where there is none. */
 static enum pyro_status next_member(struct gzip_state *state, bool *ret_ended, struct pyro_error *error)
 {
-    struct pyro_intake *intake = &state->intake;
+    struct pyro_input_buffer *intake = &state->intake;
     bool padded = false;
     for (;;) {
-        PYRO_TRY(pyro_intake_want(intake, 2, error));
-        size_t left = pyro_intake_left(intake);
-        const unsigned char *at = pyro_intake_at(intake);
+        PYRO_TRY(pyro_input_buffer_want(intake, 2, error));
+        size_t left = pyro_input_buffer_left(intake);
+        const unsigned char *at = pyro_input_buffer_at(intake);
         if (left == 0) {
             *ret_ended = true;
             return PYRO_OK;
         }
         if (at[0] == 0) {
             padded = true;
-            pyro_intake_skip(intake, 1);
+            pyro_input_buffer_skip(intake, 1);
         } else if (!padded && at[0] == 0x1f && (left < 2 || at[1] == 0x8b)) {
             inflateReset(&state->stream);
             state->between = false;
@@ -94,15 +94,15 @@ static enum pyro_status next_member(struct gzip_state *state, bool *ret_ended, s
 
 static void inflate_some(struct gzip_state *state, void *buffer, size_t capacity, size_t *ret_len, bool *ret_no_memory)
 {
-    size_t left = pyro_intake_left(&state->intake);
+    size_t left = pyro_input_buffer_left(&state->intake);
     z_stream *stream = &state->stream;
-    stream->next_in = pyro_intake_at(&state->intake);
+    stream->next_in = pyro_input_buffer_at(&state->intake);
     stream->avail_in = left > INT_MAX ? INT_MAX : (uInt)left;
     stream->next_out = buffer;
     stream->avail_out = capacity > INT_MAX ? INT_MAX : (uInt)capacity;
     uInt offered = stream->avail_in, room = stream->avail_out;
     int result = inflate(stream, Z_NO_FLUSH);
-    pyro_intake_skip(&state->intake, offered - stream->avail_in);
+    pyro_input_buffer_skip(&state->intake, offered - stream->avail_in);
     *ret_len = room - stream->avail_out;
     if (result == Z_STREAM_END)
         state->between = true;
@@ -124,15 +124,15 @@ static enum pyro_status gzip_read(void *opaque, void *buffer, size_t capacity, s
             if (ended)
                 break;
         }
-        size_t before = pyro_intake_left(&state->intake);
+        size_t before = pyro_input_buffer_left(&state->intake);
         inflate_some(state, buffer, capacity, ret_len, &no_memory);
         if (no_memory)
             return pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for the window of a gzip stream");
-        if (*ret_len > 0 || state->between || state->damage || pyro_intake_left(&state->intake) < before)
+        if (*ret_len > 0 || state->between || state->damage || pyro_input_buffer_left(&state->intake) < before)
             continue;
         /* No progress: everything the library holds is out, and it needs more input than there is. */
-        PYRO_TRY(pyro_intake_want(&state->intake, before + 1, error));
-        if (pyro_intake_left(&state->intake) == before)
+        PYRO_TRY(pyro_input_buffer_want(&state->intake, before + 1, error));
+        if (pyro_input_buffer_left(&state->intake) == before)
             state->damage = "gzip stream ends inside a member";
     }
     if (*ret_len == 0)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "source/blocks.h"
+#include "source/codec_blocks.h"
 
 enum { MAGIC_BYTES = 8, HEADER_BYTES = 21, METHOD_RAW = 0x10, METHOD_LZ4 = 0x20, LEVEL_BASE = 10 };
 
@@ -23,7 +23,7 @@ static bool recognises(const unsigned char *head, size_t len)
     return len <= MAGIC_BYTES || (head[MAGIC_BYTES] & 0xf0) == METHOD_RAW || (head[MAGIC_BYTES] & 0xf0) == METHOD_LZ4;
 }
 
-static const char *parse(const unsigned char *at, size_t len, struct pyro_block *ret)
+static const char *parse(const unsigned char *at, size_t len, struct pyro_codec_block *ret)
 {
     if (!pyro_magic_matches(at, len, "LZ4Block", MAGIC_BYTES))
         return "lz4 stream is damaged: a block does not begin with its magic number";
@@ -46,7 +46,7 @@ static const char *parse(const unsigned char *at, size_t len, struct pyro_block 
     return ret->ends_stream && ret->checksum != 0 ? "lz4 stream is damaged: end mark with a checksum" : NULL;
 }
 
-static const char *decode(const struct pyro_block *block, const unsigned char *payload, unsigned char *plain)
+static const char *decode(const struct pyro_codec_block *block, const unsigned char *payload, unsigned char *plain)
 {
     if (block->raw)
         memcpy(plain, payload, block->plain);
@@ -58,7 +58,7 @@ static const char *decode(const struct pyro_block *block, const unsigned char *p
     return NULL;
 }
 
-static const struct pyro_block_format FORMAT = {
+static const struct pyro_codec_block_format FORMAT = {
     .header_max = HEADER_BYTES,
     .cut = "lz4 stream ends inside a block",
     .unfinished = "lz4 stream ends without its end mark",
@@ -69,13 +69,13 @@ static const struct pyro_block_format FORMAT = {
 static enum pyro_status lz4block_open(const struct pyro_allocator *allocator, struct pyro_byte_input input,
                                       void **ret_state, struct pyro_error *error)
 {
-    return pyro_blocks_open(&FORMAT, allocator, input, ret_state, error);
+    return pyro_codec_blocks_open(&FORMAT, allocator, input, ret_state, error);
 }
 
 const struct pyro_codec pyro_codec_lz4block = {
     .name = "lz4",
     .recognises = recognises,
     .open = lz4block_open,
-    .read = pyro_blocks_read,
-    .close = pyro_blocks_close,
+    .read = pyro_codec_blocks_read,
+    .close = pyro_codec_blocks_close,
 };

@@ -9,7 +9,7 @@
 #endif
 #include <string.h>
 
-#include "source/blocks.h"
+#include "source/codec_blocks.h"
 
 enum { TYPE_RAW = 0, TYPE_LZF = 1, RAW_HEADER_BYTES = 5, LZF_HEADER_BYTES = 7 };
 
@@ -20,7 +20,7 @@ static bool recognises(const unsigned char *head, size_t len)
 
 #ifdef HAVE_LZF
 
-static const char *parse(const unsigned char *at, size_t len, struct pyro_block *ret)
+static const char *parse(const unsigned char *at, size_t len, struct pyro_codec_block *ret)
 {
     if (!pyro_magic_matches(at, len, "ZV", 2))
         return "lzf stream is damaged: a chunk does not begin with its magic number";
@@ -35,7 +35,7 @@ static const char *parse(const unsigned char *at, size_t len, struct pyro_block 
     return !ret->raw && (ret->plain == 0) != (ret->stored == 0) ? "lzf stream is damaged: impossible length" : NULL;
 }
 
-static const char *decode(const struct pyro_block *block, const unsigned char *payload, unsigned char *plain)
+static const char *decode(const struct pyro_codec_block *block, const unsigned char *payload, unsigned char *plain)
 {
     if (block->raw)
         memcpy(plain, payload, block->plain);
@@ -44,7 +44,7 @@ static const char *decode(const struct pyro_block *block, const unsigned char *p
     return NULL;
 }
 
-static const struct pyro_block_format FORMAT = {
+static const struct pyro_codec_block_format FORMAT = {
     .header_max = LZF_HEADER_BYTES,
     .cut = "lzf stream ends inside a chunk",
     .parse = parse,
@@ -54,7 +54,7 @@ static const struct pyro_block_format FORMAT = {
 static enum pyro_status lzf_open(const struct pyro_allocator *allocator, struct pyro_byte_input input, void **ret_state,
                                  struct pyro_error *error)
 {
-    return pyro_blocks_open(&FORMAT, allocator, input, ret_state, error);
+    return pyro_codec_blocks_open(&FORMAT, allocator, input, ret_state, error);
 }
 
 #else
@@ -84,6 +84,6 @@ const struct pyro_codec pyro_codec_lzf = {
     .name = "lzf",
     .recognises = recognises,
     .open = lzf_open,
-    .read = pyro_blocks_read,
-    .close = pyro_blocks_close,
+    .read = pyro_codec_blocks_read,
+    .close = pyro_codec_blocks_close,
 };

@@ -7,7 +7,7 @@
 #include <snappy-c.h>
 #include <string.h>
 
-#include "source/blocks.h"
+#include "source/codec_blocks.h"
 
 enum { MAGIC_BYTES = 8, HEADER_BYTES = 16, LENGTH_BYTES = 4, PREAMBLE_BYTES = 5 };
 
@@ -18,7 +18,7 @@ static bool recognises(const unsigned char *head, size_t len)
     return pyro_magic_matches(head, len, MAGIC, MAGIC_BYTES);
 }
 
-static const char *parse(const unsigned char *at, size_t len, struct pyro_block *ret)
+static const char *parse(const unsigned char *at, size_t len, struct pyro_codec_block *ret)
 {
     if (pyro_magic_matches(at, len, MAGIC, MAGIC_BYTES)) {
         ret->header = HEADER_BYTES;
@@ -27,7 +27,7 @@ static const char *parse(const unsigned char *at, size_t len, struct pyro_block 
     if (len < LENGTH_BYTES)
         return "snappy stream ends inside a chunk";
     uint32_t stored = pyro_be32(at);
-    if (stored == 0 || stored > PYRO_BLOCK_LIMIT)
+    if (stored == 0 || stored > PYRO_CODEC_BLOCK_LIMIT)
         return "snappy stream is damaged: impossible chunk length";
     /* Raw snappy begins with its plain length, which is all that this call looks at. */
     size_t preamble = len - LENGTH_BYTES < stored ? len - LENGTH_BYTES : stored;
@@ -35,7 +35,7 @@ static const char *parse(const unsigned char *at, size_t len, struct pyro_block 
     if (preamble < PREAMBLE_BYTES && preamble < stored)
         return "snappy stream ends inside a chunk";
     if (snappy_uncompressed_length((const char *)at + LENGTH_BYTES, preamble, &plain) != SNAPPY_OK ||
-        plain > PYRO_BLOCK_LIMIT)
+        plain > PYRO_CODEC_BLOCK_LIMIT)
         return "snappy stream is damaged: impossible plain length";
     ret->header = LENGTH_BYTES;
     ret->stored = stored;
@@ -43,7 +43,7 @@ static const char *parse(const unsigned char *at, size_t len, struct pyro_block 
     return NULL;
 }
 
-static const char *decode(const struct pyro_block *block, const unsigned char *payload, unsigned char *plain)
+static const char *decode(const struct pyro_codec_block *block, const unsigned char *payload, unsigned char *plain)
 {
     size_t len = block->plain;
     if (snappy_uncompress((const char *)payload, block->stored, (char *)plain, &len) != SNAPPY_OK ||
@@ -52,7 +52,7 @@ static const char *decode(const struct pyro_block *block, const unsigned char *p
     return NULL;
 }
 
-static const struct pyro_block_format FORMAT = {
+static const struct pyro_codec_block_format FORMAT = {
     .header_max = HEADER_BYTES,
     .cut = "snappy stream ends inside a chunk",
     .parse = parse,
@@ -62,13 +62,13 @@ static const struct pyro_block_format FORMAT = {
 static enum pyro_status snappy_open(const struct pyro_allocator *allocator, struct pyro_byte_input input,
                                     void **ret_state, struct pyro_error *error)
 {
-    return pyro_blocks_open(&FORMAT, allocator, input, ret_state, error);
+    return pyro_codec_blocks_open(&FORMAT, allocator, input, ret_state, error);
 }
 
 const struct pyro_codec pyro_codec_snappy = {
     .name = "snappy",
     .recognises = recognises,
     .open = snappy_open,
-    .read = pyro_blocks_read,
-    .close = pyro_blocks_close,
+    .read = pyro_codec_blocks_read,
+    .close = pyro_codec_blocks_close,
 };

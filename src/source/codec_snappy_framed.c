@@ -7,7 +7,7 @@
 #include <snappy-c.h>
 #include <string.h>
 
-#include "source/blocks.h"
+#include "source/codec_blocks.h"
 
 enum { MAGIC_BYTES = 10, HEADER_BYTES = 4, CRC_BYTES = 4, PREAMBLE_BYTES = 5, CHUNK_LIMIT = 65536 };
 enum { TYPE_COMPRESSED = 0x00, TYPE_RAW = 0x01, TYPE_SKIPPABLE = 0x80, TYPE_STREAM = 0xff };
@@ -41,7 +41,7 @@ static bool recognises(const unsigned char *head, size_t len)
     return pyro_magic_matches(head, len, MAGIC, MAGIC_BYTES);
 }
 
-static const char *parse_data(const unsigned char *at, size_t len, uint32_t stored, struct pyro_block *ret)
+static const char *parse_data(const unsigned char *at, size_t len, uint32_t stored, struct pyro_codec_block *ret)
 {
     if (stored < CRC_BYTES)
         return "snappy stream is damaged: impossible chunk length";
@@ -62,7 +62,7 @@ static const char *parse_data(const unsigned char *at, size_t len, uint32_t stor
     return ret->plain > CHUNK_LIMIT ? "snappy stream is damaged: impossible plain length" : NULL;
 }
 
-static const char *parse(const unsigned char *at, size_t len, struct pyro_block *ret)
+static const char *parse(const unsigned char *at, size_t len, struct pyro_codec_block *ret)
 {
     if (len < HEADER_BYTES)
         return "snappy stream ends inside a chunk";
@@ -78,7 +78,7 @@ static const char *parse(const unsigned char *at, size_t len, struct pyro_block 
     return NULL;
 }
 
-static const char *decode(const struct pyro_block *block, const unsigned char *payload, unsigned char *plain)
+static const char *decode(const struct pyro_codec_block *block, const unsigned char *payload, unsigned char *plain)
 {
     size_t len = block->plain;
     if (block->raw)
@@ -89,7 +89,7 @@ static const char *decode(const struct pyro_block *block, const unsigned char *p
     return masked(crc32c(plain, len)) == block->checksum ? NULL : "snappy stream is damaged: checksum mismatch";
 }
 
-static const struct pyro_block_format FORMAT = {
+static const struct pyro_codec_block_format FORMAT = {
     .header_max = HEADER_BYTES + CRC_BYTES + PREAMBLE_BYTES,
     .cut = "snappy stream ends inside a chunk",
     .parse = parse,
@@ -99,13 +99,13 @@ static const struct pyro_block_format FORMAT = {
 static enum pyro_status framed_open(const struct pyro_allocator *allocator, struct pyro_byte_input input,
                                     void **ret_state, struct pyro_error *error)
 {
-    return pyro_blocks_open(&FORMAT, allocator, input, ret_state, error);
+    return pyro_codec_blocks_open(&FORMAT, allocator, input, ret_state, error);
 }
 
 const struct pyro_codec pyro_codec_snappy_framed = {
     .name = "snappy",
     .recognises = recognises,
     .open = framed_open,
-    .read = pyro_blocks_read,
-    .close = pyro_blocks_close,
+    .read = pyro_codec_blocks_read,
+    .close = pyro_codec_blocks_close,
 };

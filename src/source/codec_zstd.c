@@ -3,7 +3,7 @@
 #include <zstd_errors.h>
 
 #include "base/memory.h"
-#include "source/intake.h"
+#include "source/input_buffer.h"
 
 /* What `zstd --ultra --long=30` makes; Spark's levels stay at 27. A window is reserved whole before the first byte is
  * known to be good, so a few hostile bytes must not ask for more. */
@@ -11,7 +11,7 @@ enum { WINDOW_LOG_MAX = 30 };
 
 struct zstd_state {
     const struct pyro_allocator *allocator;
-    struct pyro_intake intake;
+    struct pyro_input_buffer intake;
     ZSTD_DStream *stream;
     size_t first_hint; /* of a frame that has not begun */
     size_t hint;       /* input that completes the next block, as the library says */
@@ -32,7 +32,7 @@ static void zstd_close(void *opaque)
     if (!state)
         return;
     ZSTD_freeDStream(state->stream);
-    pyro_intake_close(&state->intake);
+    pyro_input_buffer_close(&state->intake);
     pyro_release(state->allocator, state);
 }
 
@@ -43,7 +43,7 @@ static enum pyro_status zstd_open(const struct pyro_allocator *allocator, struct
     if (!state)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for a decompressor");
     *state = (struct zstd_state){.allocator = allocator, .stream = ZSTD_createDStream()};
-    enum pyro_status status = pyro_intake_open(&state->intake, allocator, input, error);
+    enum pyro_status status = pyro_input_buffer_open(&state->intake, allocator, input, error);
     if (status == PYRO_OK && !state->stream)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for a zstd decompressor");
     if (status != PYRO_OK) {
@@ -81,17 +81,17 @@ static enum pyro_status zstd_read(void *opaque, void *buffer, size_t capacity, s
     *ret_len = 0;
     while (out.pos == 0) {
         if (!state->has_output)
-            PYRO_TRY(pyro_intake_want(&state->intake, 1, error));
-        size_t left = state->has_output ? 0 : pyro_intake_left(&state->intake);
+            PYRO_TRY(pyro_input_buffer_want(&state->intake, 1, error));
+        size_t left = state->has_output ? 0 : pyro_input_buffer_left(&state->intake);
         if (left == 0 && !state->has_output) {
             *ret_damage = state->in_frame ? "zstd stream ends inside a frame" : NULL;
             return PYRO_OK;
         }
         /* Given more than one block at a time, or one while older output waits, the library would lose the good bytes
          * before a damaged block. */
-        ZSTD_inBuffer in = {pyro_intake_at(&state->intake), left < state->hint ? left : state->hint, 0};
+        ZSTD_inBuffer in = {pyro_input_buffer_at(&state->intake), left < state->hint ? left : state->hint, 0};
         size_t result = ZSTD_decompressStream(state->stream, &out, &in);
-        pyro_intake_skip(&state->intake, in.pos);
+        pyro_input_buffer_skip(&state->intake, in.pos);
         if (ZSTD_isError(result)) {
             if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
                 return pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for the window of a zstd stream");

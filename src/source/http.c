@@ -82,7 +82,7 @@ void pyro_http_close(struct pyro_http *http)
 }
 
 enum pyro_status pyro_http_get(struct pyro_http *http, const char *url, uint64_t limit, unsigned tries,
-                               pyro_http_receiver *receive, void *context, struct pyro_http_answer *ret,
+                               pyro_http_receiver *receive, void *context, struct pyro_exchange_answer *ret,
                                struct pyro_error *error)
 {
     (void)http, (void)url, (void)limit, (void)tries, (void)receive, (void)context, (void)ret;
@@ -90,20 +90,21 @@ enum pyro_status pyro_http_get(struct pyro_http *http, const char *url, uint64_t
 }
 
 enum pyro_status pyro_http_get_text(struct pyro_http *http, const char *url, uint64_t limit, unsigned tries,
-                                    struct pyro_strbuf *body, struct pyro_http_answer *ret, struct pyro_error *error)
+                                    struct pyro_strbuf *body, struct pyro_exchange_answer *ret,
+                                    struct pyro_error *error)
 {
     (void)http, (void)url, (void)limit, (void)tries, (void)body, (void)ret;
     return unavailable(error);
 }
 
 enum pyro_status pyro_http_send(struct pyro_http *http, const struct pyro_http_request *request,
-                                struct pyro_strbuf *body, struct pyro_http_answer *ret, struct pyro_error *error)
+                                struct pyro_strbuf *body, struct pyro_exchange_answer *ret, struct pyro_error *error)
 {
     (void)http, (void)request, (void)body, (void)ret;
     return unavailable(error);
 }
 
-enum pyro_status pyro_http_refused(const struct pyro_http_answer *answer, struct pyro_slice body,
+enum pyro_status pyro_http_refused(const struct pyro_exchange_answer *answer, struct pyro_slice body,
                                    struct pyro_error *error)
 {
     (void)answer, (void)body;

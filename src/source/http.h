@@ -41,7 +41,7 @@ enum pyro_status pyro_http_open(const struct pyro_http_options *options, struct 
                                 struct pyro_error *error);
 void pyro_http_close(struct pyro_http *http);
 
-struct pyro_http_answer {
+struct pyro_exchange_answer {
     unsigned status;       /* 200, 404, ... */
     uint64_t bytes;        /* of the body that were handed over */
     bool html;             /* Content-Type says so */
@@ -59,13 +59,14 @@ typedef bool pyro_http_receiver(void *context, const void *bytes, size_t len);
  * pauses or those that the server asks for (at most 60 s each), as long as no body was handed over.
  * PYRO_ERROR_INPUT: no answer, one that broke off or is too long; the message says why and what to do. */
 enum pyro_status pyro_http_get(struct pyro_http *http, const char *url, uint64_t limit, unsigned tries,
-                               pyro_http_receiver *receive, void *context, struct pyro_http_answer *ret,
+                               pyro_http_receiver *receive, void *context, struct pyro_exchange_answer *ret,
                                struct pyro_error *error);
 
 /* The body in memory, followed by PYRO_SCAN_PADDING zero bytes that `body->len` does not count. Answers that broke off
  * are tried again too. */
 enum pyro_status pyro_http_get_text(struct pyro_http *http, const char *url, uint64_t limit, unsigned tries,
-                                    struct pyro_strbuf *body, struct pyro_http_answer *ret, struct pyro_error *error);
+                                    struct pyro_strbuf *body, struct pyro_exchange_answer *ret,
+                                    struct pyro_error *error);
 
 enum pyro_http_method {
     PYRO_HTTP_GET,
@@ -93,9 +94,9 @@ struct pyro_http_request {
  * their own; otherwise the redirection is the answer.
  * Messages name neither the address nor what the request contains. */
 enum pyro_status pyro_http_send(struct pyro_http *http, const struct pyro_http_request *request,
-                                struct pyro_strbuf *body, struct pyro_http_answer *ret, struct pyro_error *error);
+                                struct pyro_strbuf *body, struct pyro_exchange_answer *ret, struct pyro_error *error);
 /* "the server answers 503: see the log of the server ("BODY")". Returns PYRO_ERROR_INPUT. */
-enum pyro_status pyro_http_refused(const struct pyro_http_answer *answer, struct pyro_slice body,
+enum pyro_status pyro_http_refused(const struct pyro_exchange_answer *answer, struct pyro_slice body,
                                    struct pyro_error *error);
 
 /* The address without name, password, query and fragment: what may be shown. Appends to `text`. */

@@ -29,7 +29,7 @@ struct transfer {
     struct pyro_http *http;
     const struct pyro_http_request *request;
     const struct sink *sink;
-    struct pyro_http_answer answer;
+    struct pyro_exchange_answer answer;
     int64_t retry_at_s; /* Retry-After as a date; -1: none */
     bool refused, too_long, stopped;
     char excerpt[EXCERPT_BYTES + 1];
@@ -170,7 +170,7 @@ static CURLcode perform(CURL *curl)
 static CURLcode try_once(struct transfer *transfer)
 {
     CURL *curl = transfer->http->curl;
-    struct pyro_http_answer *answer = &transfer->answer;
+    struct pyro_exchange_answer *answer = &transfer->answer;
     const char *type = NULL;
     long status = 0;
     transfer->http->reason[0] = '\0';
@@ -302,7 +302,7 @@ static enum pyro_status say_status(unsigned status, bool download, const char *e
 
 /* ret->bytes is set in any case. */
 static enum pyro_status try_often(struct pyro_http *http, const struct pyro_http_request *request,
-                                  const struct sink *sink, struct pyro_http_answer *ret, struct pyro_error *error)
+                                  const struct sink *sink, struct pyro_exchange_answer *ret, struct pyro_error *error)
 {
     for (unsigned tried = 0;; tried++) {
         struct transfer transfer = {.http = http, .request = request, .sink = sink};
@@ -325,7 +325,7 @@ static enum pyro_status try_often(struct pyro_http *http, const struct pyro_http
     }
 }
 
-enum pyro_status pyro_http_refused(const struct pyro_http_answer *answer, struct pyro_slice body,
+enum pyro_status pyro_http_refused(const struct pyro_exchange_answer *answer, struct pyro_slice body,
                                    struct pyro_error *error)
 {
     char excerpt[EXCERPT_BYTES + 1];
@@ -387,7 +387,7 @@ static void set_request(CURL *curl, const struct pyro_http_request *request, con
 }
 
 enum pyro_status pyro_http_get(struct pyro_http *http, const char *url, uint64_t limit, unsigned tries,
-                               pyro_http_receiver *receive, void *context, struct pyro_http_answer *ret,
+                               pyro_http_receiver *receive, void *context, struct pyro_exchange_answer *ret,
                                struct pyro_error *error)
 {
     const struct pyro_http_request request = {.url = url, .limit = limit, .tries = tries};
@@ -411,7 +411,7 @@ static void forget(void *context)
 }
 
 static enum pyro_status send_text(struct pyro_http *http, const struct pyro_http_request *request, bool every_status,
-                                  struct pyro_strbuf *body, struct pyro_http_answer *ret, struct pyro_error *error)
+                                  struct pyro_strbuf *body, struct pyro_exchange_answer *ret, struct pyro_error *error)
 {
     struct pyro_error no_memory = {.size = sizeof(no_memory)};
     const struct sink sink = {
@@ -429,7 +429,8 @@ static enum pyro_status send_text(struct pyro_http *http, const struct pyro_http
 }
 
 enum pyro_status pyro_http_get_text(struct pyro_http *http, const char *url, uint64_t limit, unsigned tries,
-                                    struct pyro_strbuf *body, struct pyro_http_answer *ret, struct pyro_error *error)
+                                    struct pyro_strbuf *body, struct pyro_exchange_answer *ret,
+                                    struct pyro_error *error)
 {
     const struct pyro_http_request request = {.url = url, .limit = limit, .tries = tries};
     set_request(http->curl, &request, NULL);
@@ -437,7 +438,7 @@ enum pyro_status pyro_http_get_text(struct pyro_http *http, const char *url, uin
 }
 
 enum pyro_status pyro_http_send(struct pyro_http *http, const struct pyro_http_request *request,
-                                struct pyro_strbuf *body, struct pyro_http_answer *ret, struct pyro_error *error)
+                                struct pyro_strbuf *body, struct pyro_exchange_answer *ret, struct pyro_error *error)
 {
     struct curl_slist *headers = NULL;
     enum pyro_status status = list_headers(http, request, &headers, error);

@@ -532,7 +532,7 @@ static bool add_report(struct pyro_run *run)
     const struct pyro_app *app = diagnosis->app;
     const struct pyro_application_row *a = &app->application;
     const struct pyro_numbers *n = &app->numbers;
-    const struct pyro_plan *settings = &diagnosis->settings_plan, *code = &diagnosis->code_plan;
+    const struct pyro_recommended_plan *settings = &diagnosis->settings_plan, *code = &diagnosis->code_plan;
     bool ok = true;
 #define STAGE(kind, name, value)
 #define EXECUTOR(kind, name, value)

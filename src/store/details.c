@@ -1,5 +1,5 @@
 /* What is kept of a run beside its numbers: its settings, what it is advised to change, and what it was allocated. */
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 #include "cost/cost.h"
 #include "store/run.h"
 
@@ -48,7 +48,7 @@ bool pyro_run_add_advice(struct pyro_run *run)
         const struct pyro_change *change = &diagnosis->changes[i];
         if (!change->elsewhere)
             ok = add_advice(run, &diagnosis->findings[change->finding], change->key,
-                            pyro_property_current(diagnosis->app, change->key), change->value);
+                            pyro_setting_current(diagnosis->app, change->key), change->value);
     }
     for (size_t i = 0; i < diagnosis->finding_count && ok; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];

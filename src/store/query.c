@@ -56,10 +56,10 @@ static enum pyro_status unknown_name(const struct reading *reading, const struct
                  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-static struct pyro_json start(const struct reading *reading, struct pyro_slice text)
+static struct pyro_json_reader start(const struct reading *reading, struct pyro_slice text)
 {
-    struct pyro_json json;
-    pyro_json_start(&json, text.ptr, text.ptr + text.len, reading->scan);
+    struct pyro_json_reader json;
+    pyro_json_reader_start(&json, text.ptr, text.ptr + text.len, reading->scan);
     return json;
 }
 
@@ -77,7 +77,7 @@ static enum pyro_status decode(const struct reading *reading, struct pyro_slice 
 
 static enum pyro_status take_text(const struct reading *reading, const struct part *part, struct pyro_slice *ret)
 {
-    struct pyro_json json = start(reading, part->text);
+    struct pyro_json_reader json = start(reading, part->text);
     struct pyro_slice raw = PYRO_SLICE_NULL;
     if (pyro_json_peek(&json) != '"' || !pyro_json_take_string(&json, &raw, NULL))
         return WRONG(reading, part, "a text was expected");
@@ -87,7 +87,7 @@ static enum pyro_status take_text(const struct reading *reading, const struct pa
 static enum pyro_status take_number(const struct reading *reading, const struct part *part,
                                     struct pyro_query_value *ret)
 {
-    struct pyro_json json = start(reading, part->text);
+    struct pyro_json_reader json = start(reading, part->text);
     char first = pyro_json_peek(&json);
     if (first != '-' && (first < '0' || first > '9'))
         return WRONG(reading, part, "a number was expected");
@@ -114,7 +114,7 @@ static enum pyro_status take_int(const struct reading *reading, const struct par
 
 static enum pyro_status take_bool(const struct reading *reading, const struct part *part, bool *ret)
 {
-    struct pyro_json json = start(reading, part->text);
+    struct pyro_json_reader json = start(reading, part->text);
     char first = pyro_json_peek(&json);
     if ((first != 't' && first != 'f') || !pyro_json_take_bool(&json, ret))
         return WRONG(reading, part, "true or false was expected");
@@ -127,7 +127,7 @@ static enum pyro_status take_bool(const struct reading *reading, const struct pa
 static enum pyro_status take_members(const struct reading *reading, const struct part *part, const char *const *names,
                                      size_t count, struct part *ret)
 {
-    struct pyro_json json = start(reading, part->text);
+    struct pyro_json_reader json = start(reading, part->text);
     struct pyro_json_object object;
     for (size_t i = 0; i < count; i++)
         ret[i] = (struct part){
@@ -161,7 +161,7 @@ static enum pyro_status take_elements(const struct reading *reading, const struc
 {
     size_t count = 0;
     bool first = true;
-    struct pyro_json json = start(reading, part->text);
+    struct pyro_json_reader json = start(reading, part->text);
     if (pyro_json_peek(&json) != '[')
         return WRONG(reading, part, "an array was expected");
     for (pyro_json_enter_array(&json); pyro_json_next_element(&json, &first); count++)

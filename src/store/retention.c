@@ -31,7 +31,7 @@ int64_t pyro_prune_plan(const struct pyro_ages *ages, int64_t used, struct pyro_
     return gone < used ? gone : used;
 }
 
-static void write_limit(struct pyro_json *json, const char *name, int64_t before_ms, int64_t runs)
+static void write_limit(struct pyro_json_writer *json, const char *name, int64_t before_ms, int64_t runs)
 {
     pyro_json_line(json);
     pyro_json_begin(json, name, '{');
@@ -44,9 +44,9 @@ static enum pyro_status write_pruned(const struct pyro_pruned *pruned, bool dry_
                                      const struct pyro_allocator *allocator, struct pyro_error *error)
 {
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
     pyro_output_init(&output, writer, allocator);
-    pyro_json_init(&json, &output);
+    pyro_json_writer_init(&json, &output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_string(&json, "schema", "pyrometer.store_prune/1");
     pyro_json_bool(&json, "dry_run", dry_run);
@@ -90,10 +90,10 @@ static enum pyro_status write_stat(const struct pyro_store_stat *stat, const str
                                    const struct pyro_allocator *allocator, struct pyro_error *error)
 {
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
     double runs = stat->runs ? (double)stat->runs : 1;
     pyro_output_init(&output, writer, allocator);
-    pyro_json_init(&json, &output);
+    pyro_json_writer_init(&json, &output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_string(&json, "schema", "pyrometer.store_stat/1");
     pyro_json_line(&json);

@@ -137,7 +137,7 @@ static const struct pyro_json_key keys[] = {PYRO_JSON_KEY("Event"), PYRO_JSON_KE
                                             PYRO_JSON_KEY("")};
 enum { KEYS = sizeof(keys) / sizeof(*keys) };
 
-static void walk_string(struct pyro_json *json)
+static void walk_string(struct pyro_json_reader *json)
 {
     struct pyro_slice text = PYRO_SLICE_NULL;
     struct pyro_strbuf decoded;
@@ -153,7 +153,7 @@ static void walk_string(struct pyro_json *json)
 }
 
 /* A number of few digits is exactly what the C library makes of it. */
-static void walk_number(struct pyro_json *json)
+static void walk_number(struct pyro_json_reader *json)
 {
     const char *start = json->at;
     char digits[20];
@@ -166,7 +166,7 @@ static void walk_number(struct pyro_json *json)
     FUZZ_CHECK(memcmp(&real, &expected, sizeof(real)) == 0);
 }
 
-static void walk(struct pyro_json *json)
+static void walk(struct pyro_json_reader *json)
 {
     struct pyro_json_object object;
     bool truth = false;
@@ -199,7 +199,7 @@ static void walk(struct pyro_json *json)
 }
 
 /* Takes the document's members as whatever the bytes of `taste` say: mostly errors, which must stay errors. */
-static void taste_members(struct pyro_json *json, uint8_t taste)
+static void taste_members(struct pyro_json_reader *json, uint8_t taste)
 {
     struct pyro_json_object object;
     struct pyro_slice text = PYRO_SLICE_NULL;
@@ -252,15 +252,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct grammar grammar = {text, end};
     bool expected = accept_value(&grammar, 0);
     for (size_t v = 0; pyro_scan_variant(v); v++) {
-        struct pyro_json json;
-        pyro_json_start(&json, text, end, pyro_scan_variant(v));
+        struct pyro_json_reader json;
+        pyro_json_reader_start(&json, text, end, pyro_scan_variant(v));
         FUZZ_CHECK(pyro_json_skip(&json) == expected && (json.error == NULL) == expected);
         FUZZ_CHECK(json.at >= text && json.at <= end && (!expected || json.at == grammar.at));
-        pyro_json_start(&json, text, end, pyro_scan_variant(v));
+        pyro_json_reader_start(&json, text, end, pyro_scan_variant(v));
         walk(&json);
         FUZZ_CHECK((json.error == NULL) == expected && json.at <= end && (!expected || json.at == grammar.at));
         FUZZ_CHECK(!expected || json.depth == 0);
-        pyro_json_start(&json, text, end, pyro_scan_variant(v));
+        pyro_json_reader_start(&json, text, end, pyro_scan_variant(v));
         taste_members(&json, data[0]);
         FUZZ_CHECK(json.at >= text && json.at <= end);
     }

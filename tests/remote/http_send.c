@@ -88,7 +88,7 @@ static bool take_key(struct asked *asked, const char *key, size_t len, const cha
 static int send_request(struct asked *asked)
 {
     struct pyro_http *http = NULL;
-    struct pyro_http_answer answer = {0};
+    struct pyro_exchange_answer answer = {0};
     struct pyro_error error = {.size = sizeof(error)};
     struct pyro_strbuf body;
     pyro_strbuf_init(&body, NULL);

@@ -5,7 +5,7 @@
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 
-bool pyro_decode_log_start(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_log_start(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (SPARK_VERSION, "Spark Version"));
     struct pyro_json_object object;
@@ -20,7 +20,7 @@ bool pyro_decode_log_start(struct pyro_json *json, struct pyro_builder *builder)
     return !json->error && !builder->failed;
 }
 
-bool pyro_decode_application_start(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_application_start(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (APP_NAME, "App Name"), (APP_ID, "App ID"), (TIMESTAMP, "Timestamp"),
                    (USER, "User"), (APP_ATTEMPT_ID, "App Attempt ID"));
@@ -58,7 +58,7 @@ bool pyro_decode_application_start(struct pyro_json *json, struct pyro_builder *
     return !builder->failed;
 }
 
-bool pyro_decode_application_end(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_application_end(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (TIMESTAMP, "Timestamp"), (EXIT_CODE, "ExitCode"));
     struct pyro_application_row row = builder->app->application, *app = &row;
@@ -82,7 +82,8 @@ bool pyro_decode_application_end(struct pyro_json *json, struct pyro_builder *bu
     return !builder->failed;
 }
 
-static void decode_properties(struct pyro_json *json, struct pyro_builder *builder, const char *kind, bool settings)
+static void decode_properties(struct pyro_json_reader *json, struct pyro_builder *builder, const char *kind,
+                              bool settings)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
@@ -107,7 +108,7 @@ static void decode_properties(struct pyro_json *json, struct pyro_builder *build
 }
 
 /* What the log itself wants hidden, before anything of the event is kept. */
-static void read_own_expressions(struct pyro_json json, struct pyro_builder *builder)
+static void read_own_expressions(struct pyro_json_reader json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (SPARK_PROPERTIES, "Spark Properties"));
     struct pyro_json_object object, properties;
@@ -138,7 +139,7 @@ static void read_own_expressions(struct pyro_json json, struct pyro_builder *bui
         pyro_build_look_again(builder);
 }
 
-bool pyro_decode_environment_update(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_environment_update(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (JVM_INFORMATION, "JVM Information"), (SPARK_PROPERTIES, "Spark Properties"),
                    (HADOOP_PROPERTIES, "Hadoop Properties"), (SYSTEM_PROPERTIES, "System Properties"),
@@ -163,7 +164,8 @@ bool pyro_decode_environment_update(struct pyro_json *json, struct pyro_builder 
 }
 
 /* {"cores": {"Resource Name": "cores", "Amount": 4, ...}, ...} becomes properties "ID.executor.cores" = "4". */
-static void decode_requests(struct pyro_json *json, struct pyro_builder *builder, int64_t profile, const char *side)
+static void decode_requests(struct pyro_json_reader *json, struct pyro_builder *builder, int64_t profile,
+                            const char *side)
 {
     PYRO_JSON_KEYS(keys, (RESOURCE_NAME, "Resource Name"), (AMOUNT, "Amount"));
     struct pyro_json_object requests, request;
@@ -187,7 +189,7 @@ static void decode_requests(struct pyro_json *json, struct pyro_builder *builder
     }
 }
 
-bool pyro_decode_resource_profile_added(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_resource_profile_added(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (RESOURCE_PROFILE_ID, "Resource Profile Id"),
                    (EXECUTOR_RESOURCE_REQUESTS, "Executor Resource Requests"),

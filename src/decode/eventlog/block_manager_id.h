@@ -5,6 +5,7 @@
 #include "decode/builder.h"
 
 /* Reads the object; of it only the executor's id is kept. */
-void pyro_decode_block_manager_id(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *executor);
+void pyro_decode_block_manager_id(struct pyro_json_reader *json, struct pyro_builder *builder,
+                                  struct pyro_slice *executor);
 
 #endif

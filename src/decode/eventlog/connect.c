@@ -15,14 +15,14 @@ PYRO_JSON_KEYS(keys, (EVENT, "Event"), (JOB_TAG, "jobTag"), (OPERATION, "operati
                (SESSION, "sessionId"), (USER, "userId"), (STATEMENT, "statementText"), (FAILURE, "errorMessage"),
                (ROWS, "producedRowCount"));
 
-static void decode_statement(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *text)
+static void decode_statement(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_slice *text)
 {
     pyro_build_text(builder, json, text);
     if (text->ptr)
         *text = pyro_intern_slice(builder->app->strings, pyro_build_cut(*text, STATEMENT_BYTES));
 }
 
-static bool decode(struct pyro_json *json, struct pyro_builder *builder, struct step *step)
+static bool decode(struct pyro_json_reader *json, struct pyro_builder *builder, struct step *step)
 {
     struct pyro_json_object object;
     *step = (struct step){.time_ms = PYRO_NONE, .rows = PYRO_NONE};
@@ -79,7 +79,7 @@ static struct pyro_operation *find_operation(struct pyro_builder *builder, struc
     return builder->failed ? NULL : &builder->app->operations.items[*row - 1];
 }
 
-bool pyro_decode_operation_started(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_operation_started(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     struct step step;
     struct pyro_operation *row = decode(json, builder, &step) ? find_operation(builder, step.id) : NULL;
@@ -92,7 +92,7 @@ bool pyro_decode_operation_started(struct pyro_json *json, struct pyro_builder *
     return true;
 }
 
-bool pyro_decode_operation_analyzed(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_operation_analyzed(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     struct step step;
     struct pyro_operation *row = decode(json, builder, &step) ? find_operation(builder, step.id) : NULL;
@@ -101,7 +101,7 @@ bool pyro_decode_operation_analyzed(struct pyro_json *json, struct pyro_builder 
     return !json->error && !builder->failed;
 }
 
-bool pyro_decode_operation_ready(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_operation_ready(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     struct step step;
     struct pyro_operation *row = decode(json, builder, &step) ? find_operation(builder, step.id) : NULL;
@@ -110,7 +110,7 @@ bool pyro_decode_operation_ready(struct pyro_json *json, struct pyro_builder *bu
     return !json->error && !builder->failed;
 }
 
-static bool ended(struct pyro_json *json, struct pyro_builder *builder, const char *status)
+static bool ended(struct pyro_json_reader *json, struct pyro_builder *builder, const char *status)
 {
     struct step step;
     struct pyro_operation *row = decode(json, builder, &step) ? find_operation(builder, step.id) : NULL;
@@ -123,22 +123,22 @@ static bool ended(struct pyro_json *json, struct pyro_builder *builder, const ch
     return true;
 }
 
-bool pyro_decode_operation_finished(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_operation_finished(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     return ended(json, builder, "finished");
 }
 
-bool pyro_decode_operation_failed(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_operation_failed(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     return ended(json, builder, "failed");
 }
 
-bool pyro_decode_operation_canceled(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_operation_canceled(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     return ended(json, builder, "canceled");
 }
 
-bool pyro_decode_operation_closed(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_operation_closed(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     struct step step;
     struct pyro_operation *row = decode(json, builder, &step) ? find_operation(builder, step.id) : NULL;

@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-struct pyro_json;
+struct pyro_json_reader;
 struct pyro_builder;
 
-#define PYRO_DECODER(name) bool pyro_decode_##name(struct pyro_json *json, struct pyro_builder *builder)
+#define PYRO_DECODER(name) bool pyro_decode_##name(struct pyro_json_reader *json, struct pyro_builder *builder)
 
 /* application.c */
 PYRO_DECODER(log_start);

@@ -6,11 +6,11 @@
 
 #include "base/slice.h"
 
-struct pyro_json;
+struct pyro_json_reader;
 struct pyro_builder;
 
 /* Decodes one record, from its first byte, into the model being built. False: json->error, or builder->failed. */
-typedef bool pyro_event_decoder(struct pyro_json *json, struct pyro_builder *builder);
+typedef bool pyro_event_decoder(struct pyro_json_reader *json, struct pyro_builder *builder);
 
 struct pyro_event {
     struct pyro_slice name;

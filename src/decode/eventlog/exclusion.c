@@ -10,7 +10,8 @@ PYRO_JSON_KEYS(keys, (EVENT, "Event"), (TIME, "time"), (EXECUTOR, "executorId"),
                (STAGE_ATTEMPT, "stageAttemptId"));
 enum { LOOKED_BACK = 10000 }; /* exclusions among which one that ends is looked for */
 
-static bool decode(struct pyro_json *json, struct pyro_builder *builder, const char *kind, struct pyro_exclusion *found)
+static bool decode(struct pyro_json_reader *json, struct pyro_builder *builder, const char *kind,
+                   struct pyro_exclusion *found)
 {
     struct pyro_json_object object;
     pyro_row_init(PYRO_TABLE_exclusions, found);
@@ -42,7 +43,7 @@ static bool same_exclusion(const struct pyro_exclusion *a, const struct pyro_exc
            a->stage_attempt == b->stage_attempt;
 }
 
-static bool excluded(struct pyro_json *json, struct pyro_builder *builder, const char *kind)
+static bool excluded(struct pyro_json_reader *json, struct pyro_builder *builder, const char *kind)
 {
     struct pyro_exclusion found;
     if (!decode(json, builder, kind, &found))
@@ -63,7 +64,7 @@ static bool excluded(struct pyro_json *json, struct pyro_builder *builder, const
     return !builder->failed;
 }
 
-static bool unexcluded(struct pyro_json *json, struct pyro_builder *builder, const char *kind)
+static bool unexcluded(struct pyro_json_reader *json, struct pyro_builder *builder, const char *kind)
 {
     struct pyro_exclusion found;
     if (!decode(json, builder, kind, &found))
@@ -81,22 +82,22 @@ static bool unexcluded(struct pyro_json *json, struct pyro_builder *builder, con
     return true;
 }
 
-bool pyro_decode_executor_excluded(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_executor_excluded(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     return excluded(json, builder, "executor");
 }
 
-bool pyro_decode_node_excluded(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_node_excluded(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     return excluded(json, builder, "node");
 }
 
-bool pyro_decode_executor_unexcluded(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_executor_unexcluded(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     return unexcluded(json, builder, "executor");
 }
 
-bool pyro_decode_node_unexcluded(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_node_unexcluded(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     return unexcluded(json, builder, "node");
 }

@@ -12,7 +12,8 @@ static uint64_t executor_identity(struct pyro_builder *builder, struct pyro_slic
     return pyro_hash_mix((uint64_t)time_ms ^ (uint64_t)pyro_intern(builder->app->strings, id) << 44);
 }
 
-static void decode_executor_info(struct pyro_json *json, struct pyro_builder *builder, struct pyro_executor *found)
+static void decode_executor_info(struct pyro_json_reader *json, struct pyro_builder *builder,
+                                 struct pyro_executor *found)
 {
     PYRO_JSON_KEYS(keys, (HOST, "Host"), (TOTAL_CORES, "Total Cores"), (LOG_URLS, "Log Urls"),
                    (ATTRIBUTES, "Attributes"), (RESOURCES, "Resources"), (RESOURCE_PROFILE_ID, "Resource Profile Id"));
@@ -31,7 +32,7 @@ static void decode_executor_info(struct pyro_json *json, struct pyro_builder *bu
     }
 }
 
-bool pyro_decode_executor_added(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_executor_added(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (TIMESTAMP, "Timestamp"), (EXECUTOR_ID, "Executor ID"),
                    (EXECUTOR_INFO, "Executor Info"));
@@ -65,7 +66,7 @@ bool pyro_decode_executor_added(struct pyro_json *json, struct pyro_builder *bui
     return !builder->failed;
 }
 
-bool pyro_decode_executor_removed(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_executor_removed(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (TIMESTAMP, "Timestamp"), (EXECUTOR_ID, "Executor ID"),
                    (REMOVED_REASON, "Removed Reason"));
@@ -104,7 +105,8 @@ bool pyro_decode_executor_removed(struct pyro_json *json, struct pyro_builder *b
     return !builder->failed;
 }
 
-void pyro_decode_block_manager_id(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *executor)
+void pyro_decode_block_manager_id(struct pyro_json_reader *json, struct pyro_builder *builder,
+                                  struct pyro_slice *executor)
 {
     PYRO_JSON_KEYS(keys, (EXECUTOR_ID, "Executor ID"), (HOST, "Host"), (PORT, "Port"));
     struct pyro_json_object object;
@@ -118,7 +120,7 @@ void pyro_decode_block_manager_id(struct pyro_json *json, struct pyro_builder *b
     }
 }
 
-static bool decode_block_manager(struct pyro_json *json, struct pyro_builder *builder)
+static bool decode_block_manager(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (BLOCK_MANAGER_ID, "Block Manager ID"), (MAXIMUM_MEMORY, "Maximum Memory"),
                    (TIMESTAMP, "Timestamp"));
@@ -146,18 +148,18 @@ static bool decode_block_manager(struct pyro_json *json, struct pyro_builder *bu
     return !builder->failed;
 }
 
-bool pyro_decode_block_manager_added(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_block_manager_added(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     return decode_block_manager(json, builder);
 }
 
-bool pyro_decode_block_manager_removed(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_block_manager_removed(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     return decode_block_manager(json, builder);
 }
 
 /* "Executor Metrics Updated": [{"Stage ID", "Stage Attempt ID", "Executor Metrics": {...}}, ...] */
-static void decode_updates(struct pyro_json *json, int64_t *peaks)
+static void decode_updates(struct pyro_json_reader *json, int64_t *peaks)
 {
     PYRO_JSON_KEYS(keys, (STAGE_ID, "Stage ID"), (STAGE_ATTEMPT_ID, "Stage Attempt ID"),
                    (EXECUTOR_METRICS, "Executor Metrics"));
@@ -176,7 +178,7 @@ static void decode_updates(struct pyro_json *json, int64_t *peaks)
     }
 }
 
-bool pyro_decode_executor_metrics_update(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_executor_metrics_update(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTOR_ID, "Executor ID"), (METRICS_UPDATED, "Metrics Updated"),
                    (EXECUTOR_METRICS_UPDATED, "Executor Metrics Updated"));
@@ -198,7 +200,7 @@ bool pyro_decode_executor_metrics_update(struct pyro_json *json, struct pyro_bui
     return !json->error && !builder->failed;
 }
 
-bool pyro_decode_stage_executor_metrics(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_stage_executor_metrics(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTOR_ID, "Executor ID"), (STAGE_ID, "Stage ID"),
                    (STAGE_ATTEMPT_ID, "Stage Attempt ID"), (EXECUTOR_METRICS, "Executor Metrics"));

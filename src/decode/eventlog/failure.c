@@ -19,7 +19,7 @@ static struct pyro_slice cut_raw(struct pyro_slice raw, size_t limit)
 }
 
 /* Keeps the first 2,000 bytes of a string: stack traces of thousands of tasks repeat what the first lines say. */
-static void decode_message(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
+static void decode_message(struct pyro_builder *builder, struct pyro_json_reader *json, struct pyro_slice *text)
 {
     struct pyro_slice raw = PYRO_SLICE_NULL;
     if (!pyro_json_take_string(json, &raw, NULL) || !raw.ptr || text->ptr)
@@ -48,9 +48,9 @@ void pyro_decode_task_failure(struct pyro_builder *builder, const struct pyro_re
     if (task[PYRO_TASK_executor] != PYRO_NONE)
         failure->executor = pyro_string_pool_text(strings, text_ids[task[PYRO_TASK_executor]]);
 
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
-    pyro_json_start(&json, record->text.ptr, record->text.ptr + record->text.len, scan);
+    pyro_json_reader_start(&json, record->text.ptr, record->text.ptr + record->text.len, scan);
     if (!pyro_json_enter_object(&json, &object))
         return;
     for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {

@@ -119,7 +119,7 @@ struct pyro_operator_print pyro_operator_print(struct pyro_slice name, struct py
     return print;
 }
 
-void pyro_plan_print(struct pyro_plan *plan, size_t node, const struct pyro_operator_print *print)
+void pyro_plan_print(struct pyro_sql_plan *plan, size_t node, const struct pyro_operator_print *print)
 {
     struct pyro_plan_node *nodes = plan->nodes.items;
     uint64_t exact = print->exact, columnless = print->columnless;

@@ -18,6 +18,6 @@ struct pyro_operator_print {
 struct pyro_operator_print pyro_operator_print(struct pyro_slice name, struct pyro_slice text);
 
 /* Joins the operator's print with those of its children, which stand behind it in plan->nodes. */
-void pyro_plan_print(struct pyro_plan *plan, size_t node, const struct pyro_operator_print *print);
+void pyro_plan_print(struct pyro_sql_plan *plan, size_t node, const struct pyro_operator_print *print);
 
 #endif

@@ -12,7 +12,8 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-bool pyro_decode_id_list(struct pyro_json *json, struct pyro_builder *builder, const int64_t **ids, uint32_t *count)
+bool pyro_decode_id_list(struct pyro_json_reader *json, struct pyro_builder *builder, const int64_t **ids,
+                         uint32_t *count)
 {
     PYRO_VEC(int64_t) found = {0};
     if (!pyro_json_enter_array(json))
@@ -39,7 +40,7 @@ bool pyro_decode_id_list(struct pyro_json *json, struct pyro_builder *builder, c
     return !json->error && !builder->failed;
 }
 
-static void decode_job_properties(struct pyro_json *json, struct pyro_builder *builder, struct pyro_job *job)
+static void decode_job_properties(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_job *job)
 {
     PYRO_JSON_KEYS(keys, (SQL, "spark.sql.execution.id"), (DESCRIPTION, "spark.job.description"),
                    (GROUP, "spark.jobGroup.id"), (POOL, "spark.scheduler.pool"));
@@ -59,7 +60,7 @@ static void decode_job_properties(struct pyro_json *json, struct pyro_builder *b
     }
 }
 
-bool pyro_decode_job_start(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_job_start(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (JOB_ID, "Job ID"), (SUBMISSION_TIME, "Submission Time"),
                    (STAGE_INFOS, "Stage Infos"), (STAGE_IDS, "Stage IDs"), (PROPERTIES, "Properties"));
@@ -107,7 +108,7 @@ bool pyro_decode_job_start(struct pyro_json *json, struct pyro_builder *builder)
     return !builder->failed;
 }
 
-static void decode_result(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *result,
+static void decode_result(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_slice *result,
                           struct pyro_slice *message)
 {
     PYRO_JSON_KEYS(keys, (RESULT, "Result"), (EXCEPTION, "Exception"));
@@ -131,7 +132,7 @@ static void decode_result(struct pyro_json *json, struct pyro_builder *builder, 
     }
 }
 
-bool pyro_decode_job_end(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_job_end(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (JOB_ID, "Job ID"), (COMPLETION_TIME, "Completion Time"),
                    (JOB_RESULT, "Job Result"));

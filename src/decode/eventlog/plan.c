@@ -21,7 +21,7 @@ static uint32_t keep_text(struct pyro_builder *builder, struct pyro_slice text)
     return kept;
 }
 
-static uint32_t decode_text(struct pyro_json *json, struct pyro_builder *builder)
+static uint32_t decode_text(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     struct pyro_slice raw = PYRO_SLICE_NULL;
     bool plain = false;
@@ -47,7 +47,7 @@ static uint32_t find_kind(struct pyro_builder *builder, uint32_t name, uint32_t 
     return builder->failed ? 0 : (uint32_t)*row - 1;
 }
 
-static void decode_metric(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan_metric *metric)
+static void decode_metric(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_plan_metric *metric)
 {
     struct pyro_json_object object;
     uint32_t name = 0, type = 0;
@@ -65,7 +65,8 @@ static void decode_metric(struct pyro_json *json, struct pyro_builder *builder, 
     metric->kind = find_kind(builder, name, type);
 }
 
-static void decode_metrics(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan *plan, size_t node)
+static void decode_metrics(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_sql_plan *plan,
+                           size_t node)
 {
     if (!pyro_json_enter_array(json))
         return;
@@ -142,15 +143,15 @@ static uint32_t keep_detail(struct pyro_builder *builder, struct pyro_slice raw)
 }
 
 /* "KEY: VALUE" of each text member, one a line. */
-static uint32_t read_metadata(struct pyro_json *outer, struct pyro_builder *builder, struct pyro_slice raw)
+static uint32_t read_metadata(struct pyro_json_reader *outer, struct pyro_builder *builder, struct pyro_slice raw)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     struct pyro_slice value;
     struct pyro_strbuf decoded;
     pyro_strbuf_init(&decoded, builder->allocator);
     pyro_strbuf_clear(&builder->scratch);
-    pyro_json_start(&json, raw.ptr, raw.ptr + raw.len, outer->scan);
+    pyro_json_reader_start(&json, raw.ptr, raw.ptr + raw.len, outer->scan);
     if (pyro_json_enter_object(&json, &object))
         while (pyro_json_next_any(&json, &object, NULL, 0) != PYRO_JSON_END) {
             struct pyro_slice key = object.name;
@@ -189,7 +190,7 @@ static uint32_t read_metadata(struct pyro_json *outer, struct pyro_builder *buil
 }
 
 /* Plans of one application read the same tables again and again. What had to be repaired is counted each time. */
-static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *builder, struct pyro_slice raw)
+static uint32_t keep_metadata(struct pyro_json_reader *outer, struct pyro_builder *builder, struct pyro_slice raw)
 {
     uint64_t hash = pyro_hash_slice(raw);
     const uint64_t *known = pyro_map_get(&builder->metadatas, hash);
@@ -206,7 +207,7 @@ static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *buil
     return kept;
 }
 
-static void keep_texts(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan_node *node,
+static void keep_texts(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_plan_node *node,
                        const struct node_texts *texts)
 {
     node->known = node->name == UINT32_MAX ? NULL : find_operator(builder, node->name);
@@ -218,8 +219,8 @@ static void keep_texts(struct pyro_json *json, struct pyro_builder *builder, str
         node->metadata = keep_metadata(json, builder, texts->metadata);
 }
 
-static void decode_node(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan *plan, int32_t parent,
-                        uint32_t depth)
+static void decode_node(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_sql_plan *plan,
+                        int32_t parent, uint32_t depth)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
@@ -261,7 +262,7 @@ static void decode_node(struct pyro_json *json, struct pyro_builder *builder, st
     pyro_plan_print(plan, row, &print);
 }
 
-static void drop_text(struct pyro_builder *builder, struct pyro_plan *plan)
+static void drop_text(struct pyro_builder *builder, struct pyro_sql_plan *plan)
 {
     builder->plan_text_bytes -= plan->text_capacity;
     pyro_release(builder->allocator, plan->text);
@@ -271,12 +272,12 @@ static void drop_text(struct pyro_builder *builder, struct pyro_plan *plan)
 
 void pyro_plan_settle(struct pyro_builder *builder, size_t sql_row)
 {
-    struct pyro_plan *plan = &builder->plans.items[sql_row];
+    struct pyro_sql_plan *plan = &builder->plans.items[sql_row];
     if (!plan->text)
         return;
-    struct pyro_json json;
+    struct pyro_json_reader json;
     uint64_t *replaced = &builder->app->integrity.replaced_characters, before = *replaced;
-    pyro_json_start(&json, plan->text, plan->text + plan->text_len, pyro_scan_best());
+    pyro_json_reader_start(&json, plan->text, plan->text + plan->text_len, pyro_scan_best());
     plan->nodes.count = plan->metrics.count = 0;
     decode_node(&json, builder, plan, -1, 0);
     if (json.error)
@@ -293,7 +294,7 @@ bool pyro_plan_keep_earlier(struct pyro_builder *builder, size_t sql_row)
 {
     struct pyro_app *app = builder->app;
     pyro_plan_settle(builder, sql_row);
-    struct pyro_plan *plan = &builder->plans.items[sql_row];
+    struct pyro_sql_plan *plan = &builder->plans.items[sql_row];
     if (builder->failed || plan->nodes.count == 0 || plan->earlier == MOST_EARLIER ||
         plan->nodes.count > MOST_EARLIER_NODES - app->earlier_nodes.count)
         return !builder->failed;
@@ -314,7 +315,7 @@ bool pyro_plan_keep_earlier(struct pyro_builder *builder, size_t sql_row)
 
 bool pyro_plan_keep(struct pyro_builder *builder, size_t sql_row, struct pyro_slice text)
 {
-    struct pyro_plan *plan = &builder->plans.items[sql_row];
+    struct pyro_sql_plan *plan = &builder->plans.items[sql_row];
     size_t needed = text.len + PYRO_SCAN_PADDING;
     if (needed > plan->text_capacity) {
         char *grown = pyro_reallocate(builder->allocator, plan->text, needed);
@@ -353,7 +354,7 @@ void pyro_plan_count_joins(struct pyro_slice text, uint16_t counts[PYRO_JOIN_KIN
     }
 }
 
-void pyro_plan_done(struct pyro_builder *builder, struct pyro_plan *plan)
+void pyro_plan_done(struct pyro_builder *builder, struct pyro_sql_plan *plan)
 {
     if (plan->text)
         drop_text(builder, plan);

@@ -14,6 +14,6 @@ void pyro_plan_settle(struct pyro_builder *builder, size_t sql_row);
 /* Keeps the newest plan among the earlier ones, before another takes its place; beyond a limit none is kept. False: no
  * memory. */
 bool pyro_plan_keep_earlier(struct pyro_builder *builder, size_t sql_row);
-void pyro_plan_done(struct pyro_builder *builder, struct pyro_plan *plan);
+void pyro_plan_done(struct pyro_builder *builder, struct pyro_sql_plan *plan);
 
 #endif

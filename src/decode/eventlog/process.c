@@ -2,7 +2,7 @@
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 
-static void decode_info(struct pyro_json *json, struct pyro_builder *builder, struct pyro_process *found)
+static void decode_info(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_process *found)
 {
     PYRO_JSON_KEYS(keys, (HOST_PORT, "hostPort"), (CORES, "cores"), (LOG_URL_INFO, "logUrlInfo"));
     struct pyro_json_object object;
@@ -18,7 +18,7 @@ static void decode_info(struct pyro_json *json, struct pyro_builder *builder, st
     }
 }
 
-bool pyro_decode_process_added(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_process_added(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (TIME, "time"), (PROCESS_ID, "processId"), (INFO, "info"));
     struct pyro_process found;

@@ -19,7 +19,7 @@ static void add_line(struct pyro_builder *builder, struct pyro_slice key, struct
 }
 
 /* Those of SQL, or the others, as long as they fit. */
-static void add_settings(struct pyro_json json, struct pyro_builder *builder, bool sql, struct pyro_strbuf *to)
+static void add_settings(struct pyro_json_reader json, struct pyro_builder *builder, bool sql, struct pyro_strbuf *to)
 {
     struct pyro_json_object object;
     struct pyro_strbuf key, value;
@@ -51,12 +51,12 @@ static void add_settings(struct pyro_json json, struct pyro_builder *builder, bo
 
 struct pyro_slice pyro_build_settings(struct pyro_builder *builder, struct pyro_slice raw)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_strbuf text;
     if (!raw.ptr || raw.len <= strlen("{}"))
         return PYRO_SLICE_NULL;
     pyro_strbuf_init(&text, builder->allocator);
-    pyro_json_start(&json, raw.ptr, raw.ptr + raw.len, pyro_scan_best());
+    pyro_json_reader_start(&json, raw.ptr, raw.ptr + raw.len, pyro_scan_best());
     add_settings(json, builder, true, &text);
     add_settings(json, builder, false, &text);
     struct pyro_slice kept =
@@ -71,7 +71,7 @@ static struct pyro_slice look_again(struct pyro_builder *builder, struct pyro_sl
     struct pyro_strbuf text;
     struct pyro_slice key, value;
     pyro_strbuf_init(&text, builder->allocator);
-    for (struct pyro_slice rest = settings; pyro_settings_next(&rest, &key, &value);)
+    for (struct pyro_slice rest = settings; pyro_property_next(&rest, &key, &value);)
         add_line(builder, key, value, &text);
     struct pyro_slice kept = pyro_intern_slice(builder->app->strings, pyro_strbuf_slice(&text));
     builder->failed |= text.failed || !kept.ptr;

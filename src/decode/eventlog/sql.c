@@ -19,7 +19,8 @@ static bool keep_plan(struct pyro_builder *builder, struct pyro_sql_execution *s
 }
 
 /* The execution's row after a whole record; NULL and an error when the record is bad. */
-static struct pyro_sql_execution *find_execution(struct pyro_json *json, struct pyro_builder *builder, int64_t id)
+static struct pyro_sql_execution *find_execution(struct pyro_json_reader *json, struct pyro_builder *builder,
+                                                 int64_t id)
 {
     if (!pyro_json_record_end(json) || builder->failed)
         return NULL;
@@ -30,7 +31,7 @@ static struct pyro_sql_execution *find_execution(struct pyro_json *json, struct 
     return pyro_build_sql(builder, id);
 }
 
-static void decode_description(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *text)
+static void decode_description(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_slice *text)
 {
     if (builder->wanted & PYRO_WANT_PLAN_TEXT)
         pyro_build_plan_text(builder, json, text);
@@ -38,7 +39,7 @@ static void decode_description(struct pyro_json *json, struct pyro_builder *buil
         pyro_json_skip(json);
 }
 
-bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_sql_execution_start(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTION_ID, "executionId"), (ROOT_EXECUTION_ID, "rootExecutionId"),
                    (DESCRIPTION, "description"), (DETAILS, "details"),
@@ -113,7 +114,7 @@ bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder
     return !builder->failed;
 }
 
-bool pyro_decode_sql_execution_end(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_sql_execution_end(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTION_ID, "executionId"), (TIME, "time"),
                    (ERROR_MESSAGE, "errorMessage"));
@@ -166,7 +167,7 @@ static void add_driver_update(struct pyro_builder *builder, int64_t id, int64_t 
         *sum = value > 0 ? INT64_MAX : INT64_MIN + 1;
 }
 
-bool pyro_decode_driver_accum_updates(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_driver_accum_updates(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTION_ID, "executionId"), (ACCUM_UPDATES, "accumUpdates"));
     struct pyro_json_object object;
@@ -196,7 +197,7 @@ bool pyro_decode_driver_accum_updates(struct pyro_json *json, struct pyro_builde
     return !json->error && !builder->failed;
 }
 
-bool pyro_decode_sql_adaptive_execution_update(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_sql_adaptive_execution_update(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTION_ID, "executionId"),
                    (PHYSICAL_PLAN_DESCRIPTION, "physicalPlanDescription"), (SPARK_PLAN_INFO, "sparkPlanInfo"));

@@ -9,7 +9,7 @@
 
 /* Totals of SQL metrics: the driver's sum over the tasks so far, so that the newest value counts. Spark calls them
  * internal, as it does the task metrics, which the tasks' own records give. Their ids go to the scratch buffer. */
-static void decode_accumulables(struct pyro_json *json, struct pyro_builder *builder)
+static void decode_accumulables(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     int64_t last = 0;
     pyro_strbuf_clear(&builder->scratch);
@@ -58,7 +58,7 @@ struct stage_info {
 };
 
 /* Arrays are taken aside as text and read when the record has been found to be whole. Spark 1.0 has one RDD here. */
-static void take_array(struct pyro_json *json, struct pyro_slice *text)
+static void take_array(struct pyro_json_reader *json, struct pyro_slice *text)
 {
     if (pyro_json_peek(json) != '[') {
         pyro_json_take_raw(json, text);
@@ -69,7 +69,7 @@ static void take_array(struct pyro_json *json, struct pyro_slice *text)
         *text = (struct pyro_slice){start, (size_t)(json->at - start)};
 }
 
-static void decode_member(struct pyro_json *json, struct pyro_builder *builder, struct stage_info *info, int key)
+static void decode_member(struct pyro_json_reader *json, struct pyro_builder *builder, struct stage_info *info, int key)
 {
     struct pyro_stage *found = &info->row;
     switch (key) {
@@ -114,7 +114,7 @@ static void decode_member(struct pyro_json *json, struct pyro_builder *builder, 
     }
 }
 
-static void decode_info(struct pyro_json *json, struct pyro_builder *builder, struct stage_info *info)
+static void decode_info(struct pyro_json_reader *json, struct pyro_builder *builder, struct stage_info *info)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
@@ -168,7 +168,7 @@ static bool keep_accumulators(struct pyro_builder *builder, struct pyro_stage *s
 }
 
 /* The stage's row after a whole record; NULL and an error when the record or one of its arrays is bad. */
-static struct pyro_stage *apply_info(struct pyro_json *json, struct pyro_builder *builder,
+static struct pyro_stage *apply_info(struct pyro_json_reader *json, struct pyro_builder *builder,
                                      const struct stage_info *info, bool submission)
 {
     if (!pyro_json_record_end(json) || builder->failed)
@@ -182,12 +182,13 @@ static struct pyro_stage *apply_info(struct pyro_json *json, struct pyro_builder
         return NULL;
     /* Both events of an attempt name the same RDDs and the same call stack. */
     bool first = submission || stage->unsubmitted;
-    struct pyro_json inside;
-    pyro_json_start(&inside, info->rdds.ptr, info->rdds.ptr ? info->rdds.ptr + info->rdds.len : NULL, json->scan);
+    struct pyro_json_reader inside;
+    pyro_json_reader_start(&inside, info->rdds.ptr, info->rdds.ptr ? info->rdds.ptr + info->rdds.len : NULL,
+                           json->scan);
     if (first && info->rdds.ptr && !pyro_decode_rdds(&inside, builder, stage, submission) && inside.error)
         pyro_json_fail(json, inside.error);
-    pyro_json_start(&inside, info->accumulables.ptr,
-                    info->accumulables.ptr ? info->accumulables.ptr + info->accumulables.len : NULL, json->scan);
+    pyro_json_reader_start(&inside, info->accumulables.ptr,
+                           info->accumulables.ptr ? info->accumulables.ptr + info->accumulables.len : NULL, json->scan);
     if (info->accumulables.ptr)
         decode_accumulables(&inside, builder);
     if (inside.error)
@@ -202,7 +203,7 @@ static struct pyro_stage *apply_info(struct pyro_json *json, struct pyro_builder
     return stage;
 }
 
-bool pyro_decode_stage_submitted(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_stage_submitted(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (STAGE_INFO, "Stage Info"), (PROPERTIES, "Properties"));
     PYRO_JSON_KEYS(property_keys, (PROPERTY_POOL, "spark.scheduler.pool"));
@@ -237,7 +238,7 @@ bool pyro_decode_stage_submitted(struct pyro_json *json, struct pyro_builder *bu
     return !builder->failed;
 }
 
-bool pyro_decode_stage_completed(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_stage_completed(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (STAGE_INFO, "Stage Info"));
     struct stage_info info;

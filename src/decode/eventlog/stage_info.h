@@ -5,6 +5,7 @@
 #include "decode/builder.h"
 
 /* An array of integers, sorted, into the memory of the application. Left alone when empty. */
-bool pyro_decode_id_list(struct pyro_json *json, struct pyro_builder *builder, const int64_t **ids, uint32_t *count);
+bool pyro_decode_id_list(struct pyro_json_reader *json, struct pyro_builder *builder, const int64_t **ids,
+                         uint32_t *count);
 
 #endif

@@ -21,7 +21,7 @@ struct level {
     int64_t replication;
 };
 
-static void decode_level(struct pyro_json *json, struct level *level)
+static void decode_level(struct pyro_json_reader *json, struct level *level)
 {
     PYRO_JSON_KEYS(level_keys, (LEVEL_USE_DISK, "Use Disk"), (LEVEL_USE_MEMORY, "Use Memory"),
                    (LEVEL_USE_OFF_HEAP, "Use Off Heap"), (LEVEL_DESERIALIZED, "Deserialized"),
@@ -86,7 +86,7 @@ static struct pyro_slice scope_name(struct pyro_builder *builder, struct pyro_sl
     PYRO_JSON_KEYS(scope_keys, (SCOPE_ID, "id"), (SCOPE_NAME, "name"));
     struct pyro_slice name = PYRO_SLICE_NULL;
     struct pyro_strbuf padded;
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     if (!raw.ptr)
         return name;
@@ -99,7 +99,7 @@ static struct pyro_slice scope_name(struct pyro_builder *builder, struct pyro_sl
     pyro_strbuf_init(&padded, builder->allocator);
     if (pyro_strbuf_reserve(&padded, 3 * raw.len + PYRO_SCAN_PADDING)) { /* a bad byte becomes three */
         pyro_text_decode(&padded, raw, &builder->app->integrity.replaced_characters);
-        pyro_json_start(&json, padded.data, padded.data + padded.len, scan);
+        pyro_json_reader_start(&json, padded.data, padded.data + padded.len, scan);
         if (pyro_json_enter_object(&json, &object)) {
             for (int key; (key = PYRO_JSON_NEXT(&json, &object, scope_keys)) != PYRO_JSON_END;) {
                 if (key == SCOPE_NAME && pyro_json_peek(&json) == '"')
@@ -141,7 +141,7 @@ static void mark_cached(struct pyro_builder *builder, struct pyro_rdd *rdd, cons
 }
 
 /* The id of the RDD, or PYRO_NONE. */
-static int64_t decode_rdd(struct pyro_json *json, struct pyro_builder *builder, int64_t stage, bool submission)
+static int64_t decode_rdd(struct pyro_json_reader *json, struct pyro_builder *builder, int64_t stage, bool submission)
 {
     struct pyro_rdd found;
     struct pyro_slice scope = PYRO_SLICE_NULL;
@@ -220,7 +220,8 @@ static void keep_ids(struct pyro_builder *builder, struct pyro_stage *stage, int
     stage->rdd_count = (uint32_t)count;
 }
 
-bool pyro_decode_rdds(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stage *stage, bool submission)
+bool pyro_decode_rdds(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_stage *stage,
+                      bool submission)
 {
     PYRO_VEC(int64_t) ids = {0};
     char next = pyro_json_peek(json);
@@ -242,7 +243,7 @@ bool pyro_decode_rdds(struct pyro_json *json, struct pyro_builder *builder, stru
     return !json->error && !builder->failed;
 }
 
-bool pyro_decode_unpersist_rdd(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_unpersist_rdd(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(unpersist_keys, (UNPERSIST_EVENT, "Event"), (UNPERSIST_RDD_ID, "RDD ID"));
     struct pyro_json_object object;
@@ -269,7 +270,7 @@ struct block {
     int64_t memory_bytes, disk_bytes;
 };
 
-static void decode_block_level(struct pyro_json *json, struct block *block)
+static void decode_block_level(struct pyro_json_reader *json, struct block *block)
 {
     PYRO_JSON_KEYS(level_keys, (LEVEL_USE_DISK, "Use Disk"), (LEVEL_USE_MEMORY, "Use Memory"));
     struct pyro_json_object object;
@@ -285,7 +286,7 @@ static void decode_block_level(struct pyro_json *json, struct block *block)
     }
 }
 
-static void decode_block(struct pyro_json *json, struct pyro_builder *builder, struct block *block)
+static void decode_block(struct pyro_json_reader *json, struct pyro_builder *builder, struct block *block)
 {
     PYRO_JSON_KEYS(block_keys, (BLOCK_BLOCK_MANAGER_ID, "Block Manager ID"), (BLOCK_BLOCK_ID, "Block ID"),
                    (BLOCK_STORAGE_LEVEL, "Storage Level"), (BLOCK_MEMORY_SIZE, "Memory Size"),
@@ -376,7 +377,7 @@ static void apply_block(struct pyro_builder *builder, const struct block *block,
     rdd->dropped_blocks += was_in_memory && !block->in_memory && !rdd->unpersisted;
 }
 
-bool pyro_decode_block_updated(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_block_updated(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(event_keys, (EVENT_EVENT, "Event"), (EVENT_BLOCK_UPDATED_INFO, "Block Updated Info"));
     struct block block = {0};

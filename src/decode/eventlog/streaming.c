@@ -54,14 +54,14 @@ static struct pyro_slice keep_text(struct pyro_builder *builder, struct pyro_sli
     return kept;
 }
 
-static void take_description(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *text)
+static void take_description(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_slice *text)
 {
     struct pyro_slice raw = PYRO_SLICE_NULL;
     if (pyro_json_take_string(json, &raw, NULL) && !text->ptr)
         *text = keep_text(builder, raw);
 }
 
-static void decode_states(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
+static void decode_states(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
 {
     PYRO_JSON_KEYS(keys, (OPERATOR_NAME, "operatorName"), (NUM_ROWS_TOTAL, "numRowsTotal"),
                    (NUM_ROWS_UPDATED, "numRowsUpdated"), (NUM_ROWS_REMOVED, "numRowsRemoved"),
@@ -106,7 +106,7 @@ static void decode_states(struct pyro_json *json, struct pyro_builder *builder, 
         batch->state_operators = keep_text(builder, (struct pyro_slice){names, used});
 }
 
-static void decode_sources(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
+static void decode_sources(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
 {
     PYRO_JSON_KEYS(keys, (NUM_INPUT_ROWS, "numInputRows"), (INPUT_ROWS_PER_SECOND, "inputRowsPerSecond"),
                    (PROCESSED_ROWS_PER_SECOND, "processedRowsPerSecond"), (DESCRIPTION, "description"));
@@ -141,7 +141,7 @@ static void decode_sources(struct pyro_json *json, struct pyro_builder *builder,
     }
 }
 
-static void decode_durations(struct pyro_json *json, struct pyro_stream_batch *batch)
+static void decode_durations(struct pyro_json_reader *json, struct pyro_stream_batch *batch)
 {
     PYRO_JSON_KEYS(keys, (TRIGGER_EXECUTION, "triggerExecution"), (LATEST_OFFSET, "latestOffset"),
                    (GET_BATCH, "getBatch"), (QUERY_PLANNING, "queryPlanning"), (WAL_COMMIT, "walCommit"),
@@ -162,7 +162,7 @@ static void decode_durations(struct pyro_json *json, struct pyro_stream_batch *b
     }
 }
 
-static void decode_event_time(struct pyro_json *json, struct pyro_stream_batch *batch)
+static void decode_event_time(struct pyro_json_reader *json, struct pyro_stream_batch *batch)
 {
     PYRO_JSON_KEYS(keys, (WATERMARK, "watermark"), (MAX, "max"));
     struct pyro_json_object object;
@@ -177,7 +177,7 @@ static void decode_event_time(struct pyro_json *json, struct pyro_stream_batch *
     }
 }
 
-static void decode_sink(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
+static void decode_sink(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
 {
     PYRO_JSON_KEYS(keys, (DESCRIPTION, "description"));
     struct pyro_json_object object;
@@ -191,7 +191,8 @@ static void decode_sink(struct pyro_json *json, struct pyro_builder *builder, st
     }
 }
 
-static void decode_progress(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
+static void decode_progress(struct pyro_json_reader *json, struct pyro_builder *builder,
+                            struct pyro_stream_batch *batch)
 {
     PYRO_JSON_KEYS(keys, (ID, "id"), (RUN_ID, "runId"), (NAME, "name"), (TIMESTAMP, "timestamp"), (BATCH_ID, "batchId"),
                    (BATCH_DURATION, "batchDuration"), (DURATION_MS, "durationMs"), (EVENT_TIME, "eventTime"),
@@ -240,7 +241,7 @@ static void decode_progress(struct pyro_json *json, struct pyro_builder *builder
     }
 }
 
-bool pyro_decode_query_progress(struct pyro_json *json, struct pyro_builder *builder)
+bool pyro_decode_query_progress(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (PROGRESS, "progress"));
     struct pyro_stream_batch batch;

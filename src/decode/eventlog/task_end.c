@@ -54,9 +54,9 @@ INT_MEMBERS(task_metrics, ("Executor Deserialize Time", PYRO_TASK_deserialize_ms
             ("Shuffle Read Metrics", SHUFFLE_READ), ("Shuffle Write Metrics", SHUFFLE_WRITE), ("Input Metrics", INPUT),
             ("Output Metrics", OUTPUT), ("Updated Blocks", UPDATED_BLOCKS));
 
-static void decode_members(struct pyro_json *json, const struct int_members *members, int64_t *row);
+static void decode_members(struct pyro_json_reader *json, const struct int_members *members, int64_t *row);
 
-static void decode_object(struct pyro_json *json, int object, int64_t *row)
+static void decode_object(struct pyro_json_reader *json, int object, int64_t *row)
 {
     static const struct int_members *const objects[] = {[PUSH_BASED - PUSH_BASED] = &push_based,
                                                         [SHUFFLE_READ - PUSH_BASED] = &shuffle_read,
@@ -69,7 +69,7 @@ static void decode_object(struct pyro_json *json, int object, int64_t *row)
         decode_members(json, objects[object - PUSH_BASED], row);
 }
 
-static void decode_members(struct pyro_json *json, const struct int_members *members, int64_t *row)
+static void decode_members(struct pyro_json_reader *json, const struct int_members *members, int64_t *row)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
@@ -84,7 +84,7 @@ static void decode_members(struct pyro_json *json, const struct int_members *mem
     }
 }
 
-static void decode_metrics(struct pyro_json *json, int64_t *row)
+static void decode_metrics(struct pyro_json_reader *json, int64_t *row)
 {
     row[PYRO_TASK_has_metrics] |= pyro_json_peek(json) == '{';
     decode_members(json, &task_metrics, row);
@@ -101,9 +101,9 @@ struct task_texts {
     struct pyro_slice executor, host, locality, reason;
 };
 
-static void decode_accumulables(struct pyro_json *json, struct pyro_batch *batch)
+static void decode_accumulables(struct pyro_json_reader *json, struct pyro_batch *batch)
 {
-    struct pyro_json again = *json;
+    struct pyro_json_reader again = *json;
     bool metrics = batch->wanted & PYRO_WANT_TASK_METRICS, history = batch->wanted & PYRO_BATCH_HISTORY;
     if (history)
         pyro_gather_accumulables(&batch->history, json);
@@ -114,7 +114,7 @@ static void decode_accumulables(struct pyro_json *json, struct pyro_batch *batch
 }
 
 /* `batch` NULL: nobody wants the accumulables. */
-static void decode_info(struct pyro_json *json, struct pyro_batch *batch, struct task_texts *texts, int64_t *row)
+static void decode_info(struct pyro_json_reader *json, struct pyro_batch *batch, struct task_texts *texts, int64_t *row)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
@@ -188,7 +188,7 @@ static int64_t add(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-static void read_executor_metrics(struct pyro_json *json, int64_t *values)
+static void read_executor_metrics(struct pyro_json_reader *json, int64_t *values)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
@@ -223,7 +223,7 @@ static void raise_peaks(const int64_t *values, int64_t *peaks)
             peaks[i] = found[i];
 }
 
-bool pyro_decode_executor_metrics(struct pyro_json *json, int64_t *peaks)
+bool pyro_decode_executor_metrics(struct pyro_json_reader *json, int64_t *peaks)
 {
     int64_t values[PYRO_HISTORY_PEAKS] = {0};
     read_executor_metrics(json, values);
@@ -233,7 +233,7 @@ bool pyro_decode_executor_metrics(struct pyro_json *json, int64_t *peaks)
 }
 
 /* The reason's name; anything but Success is decoded when the batch is applied. */
-static void decode_reason(struct pyro_json *json, struct task_texts *texts, struct pyro_slice *reason)
+static void decode_reason(struct pyro_json_reader *json, struct task_texts *texts, struct pyro_slice *reason)
 {
     static const char success[] = "{\"Reason\":\"Success\"}";
     if ((size_t)(json->end - json->at) >= sizeof(success) - 1 && memcmp(json->at, success, sizeof(success) - 1) == 0) {
@@ -246,9 +246,9 @@ static void decode_reason(struct pyro_json *json, struct task_texts *texts, stru
         return;
     *reason = raw;
     PYRO_JSON_KEYS(keys, (REASON, "Reason"));
-    struct pyro_json inside;
+    struct pyro_json_reader inside;
     struct pyro_json_object object;
-    pyro_json_start(&inside, raw.ptr, raw.ptr + raw.len, json->scan);
+    pyro_json_reader_start(&inside, raw.ptr, raw.ptr + raw.len, json->scan);
     if (!pyro_json_enter_object(&inside, &object)) {
         *reason = PYRO_SLICE_NULL; /* null: no reason is given */
         return;
@@ -290,7 +290,8 @@ static void add_texts(struct pyro_batch *batch, const struct task_texts *texts, 
     add_text(batch, &row[PYRO_TASK_reason], texts->reason);
 }
 
-bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int64_t *ret_row, struct pyro_slice *reason)
+bool pyro_decode_task_end(struct pyro_json_reader *json, struct pyro_batch *batch, int64_t *ret_row,
+                          struct pyro_slice *reason)
 {
     int64_t row[PYRO_TASK_COLUMN_COUNT];
     clear_row(row);
@@ -339,7 +340,7 @@ bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int6
     return true;
 }
 
-bool pyro_decode_task_start(struct pyro_json *json, struct pyro_batch *batch, int64_t *ret_row)
+bool pyro_decode_task_start(struct pyro_json_reader *json, struct pyro_batch *batch, int64_t *ret_row)
 {
     PYRO_JSON_KEYS(keys, (START_EVENT, "Event"), (START_STAGE, "Stage ID"), (START_ATTEMPT, "Stage Attempt ID"),
                    (START_INFO, "Task Info"));

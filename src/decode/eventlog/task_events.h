@@ -8,12 +8,13 @@
 
 /* Fills a row of PYRO_TASK_COLUMN_COUNT values; texts are numbers of the batch, or PYRO_NONE. *reason is the raw end
  * reason when it is not Success, else null. */
-bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int64_t *row, struct pyro_slice *reason);
+bool pyro_decode_task_end(struct pyro_json_reader *json, struct pyro_batch *batch, int64_t *row,
+                          struct pyro_slice *reason);
 /* Fills the first PYRO_TASK_START_COLUMNS values of a row; its texts only for a history. */
-bool pyro_decode_task_start(struct pyro_json *json, struct pyro_batch *batch, int64_t *row);
+bool pyro_decode_task_start(struct pyro_json_reader *json, struct pyro_batch *batch, int64_t *row);
 /* The array of a task's accumulables: appends what pyro_task_metrics() returns of it. */
-void pyro_decode_task_metrics(struct pyro_json *json, struct pyro_strbuf *metrics);
+void pyro_decode_task_metrics(struct pyro_json_reader *json, struct pyro_strbuf *metrics);
 /* An object of executor metrics: raises `peaks` (PYRO_PEAK_COUNT values) to what it holds. */
-bool pyro_decode_executor_metrics(struct pyro_json *json, int64_t *peaks);
+bool pyro_decode_executor_metrics(struct pyro_json_reader *json, int64_t *peaks);
 
 #endif

@@ -3,9 +3,9 @@
 #include "decode/eventlog/task_events.h"
 
 /* Users' accumulators may hold fractions, which are none of SQL's business. */
-static void take_update(struct pyro_json *json, int64_t *update)
+static void take_update(struct pyro_json_reader *json, int64_t *update)
 {
-    const struct pyro_json before = *json;
+    const struct pyro_json_reader before = *json;
     if (pyro_json_take_loose_int(json, update) || before.error)
         return;
     *json = before;
@@ -13,7 +13,7 @@ static void take_update(struct pyro_json *json, int64_t *update)
 }
 
 /* What the task added to one accumulator; Spark writes SQL metrics as texts and calls them internal. */
-static void decode_one(struct pyro_json *json, struct pyro_strbuf *metrics, int64_t *last)
+static void decode_one(struct pyro_json_reader *json, struct pyro_strbuf *metrics, int64_t *last)
 {
     struct pyro_json_object object;
     struct pyro_slice metadata = PYRO_SLICE_NULL;
@@ -35,7 +35,7 @@ static void decode_one(struct pyro_json *json, struct pyro_strbuf *metrics, int6
         pyro_task_metric_put(metrics, last, id, update);
 }
 
-void pyro_decode_task_metrics(struct pyro_json *json, struct pyro_strbuf *metrics)
+void pyro_decode_task_metrics(struct pyro_json_reader *json, struct pyro_strbuf *metrics)
 {
     int64_t last = 0;
     if (!pyro_json_enter_array(json))

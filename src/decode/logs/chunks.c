@@ -5,9 +5,9 @@
 #include "base/arena.h"
 #include "base/intern.h"
 #include "base/memory.h"
-#include "decode/logs/blocks.h"
 #include "decode/logs/cells.h"
 #include "decode/logs/exact.h"
+#include "decode/logs/repeated_blocks.h"
 #include "decode/logs/templates.h"
 #include "model/column.h"
 
@@ -18,7 +18,7 @@ struct pyro_chunks {
     enum pyro_chunks_by by;
     struct pyro_exact *exact; /* else the others are used */
     struct pyro_templates *templates;
-    struct pyro_blocks *blocks;
+    struct pyro_repeated_blocks *blocks;
     struct pyro_string_pool *names; /* of files and containers */
     struct pyro_cells cells;
     struct pyro_slice path, container; /* of the last record's file; the pool's */
@@ -44,7 +44,7 @@ static bool make_parts(struct pyro_chunks *chunks, const struct pyro_chunks_opti
         return chunks->exact != NULL;
     }
     chunks->templates = pyro_templates_new(chunks->allocator);
-    chunks->blocks = pyro_blocks_new(chunks->allocator, 0);
+    chunks->blocks = pyro_repeated_blocks_new(chunks->allocator, 0);
     chunks->names = pyro_string_pool_new(chunks->allocator);
     return chunks->templates && chunks->blocks && chunks->names;
 }
@@ -74,7 +74,7 @@ void pyro_chunks_free(struct pyro_chunks *chunks)
         return;
     pyro_exact_free(chunks->exact);
     pyro_templates_free(chunks->templates);
-    pyro_blocks_free(chunks->blocks);
+    pyro_repeated_blocks_free(chunks->blocks);
     pyro_string_pool_release(chunks->names);
     pyro_cells_done(&chunks->cells);
     pyro_arena_done(&chunks->arena);
@@ -121,7 +121,7 @@ static bool add_record(struct pyro_chunks *chunks, const struct pyro_log_file *f
     bool goes_on = chunks->count == 0 || (!is_new_file && group == chunks->group);
     chunks->group = group;
     chunks->count++;
-    return (goes_on || pyro_blocks_break(chunks->blocks)) && pyro_blocks_take(chunks->blocks, cell);
+    return (goes_on || pyro_repeated_blocks_break(chunks->blocks)) && pyro_repeated_blocks_take(chunks->blocks, cell);
 }
 
 enum pyro_status pyro_chunks_take(void *context, const struct pyro_log_file *file, const struct pyro_log_record *record,
@@ -217,7 +217,7 @@ static bool add_chunk(struct pyro_chunks *chunks, const struct pyro_cell *all, c
            name_group(chunks, first, &chunk->group);
 }
 
-static bool add_block(struct pyro_chunks *chunks, const struct pyro_block *block)
+static bool add_block(struct pyro_chunks *chunks, const struct pyro_repeated_block *block)
 {
     struct pyro_cell all = pyro_cell_empty();
     bool done = true;
@@ -244,9 +244,9 @@ static int compare_chunks(const void *left, const void *right)
 /* Blocks first: what they explain does not count for their cells. False: no memory. */
 static bool make_chunks(struct pyro_chunks *chunks)
 {
-    const struct pyro_block *blocks;
+    const struct pyro_repeated_block *blocks;
     size_t block_count, line_count = chunks->cells.items.count;
-    if (!pyro_blocks_finish(chunks->blocks, &blocks, &block_count))
+    if (!pyro_repeated_blocks_finish(chunks->blocks, &blocks, &block_count))
         return false;
     for (size_t i = 0; i < block_count; i++)
         line_count += blocks[i].length;

@@ -1,8 +1,8 @@
 /* `logs top`: what text logs repeat.
  *
  * Without `exact`, the pieces are templates (messages that differ only in numbers, ids, paths and the like) and blocks
- * (templates that come again and again in the same order, see blocks.h). A block explains its records: they do not
- * count for their templates too. With `exact`, the pieces are those of phil_stopwatch's get_top_log_chunks (see
+ * (templates that come again and again in the same order, see repeated_blocks.h). A block explains its records: they do
+ * not count for their templates too. With `exact`, the pieces are those of phil_stopwatch's get_top_log_chunks (see
  * exact.h).
  *
  * Memory is bounded without `exact`: 20,000 templates, 10,000 blocks. With it, memory grows with the number of lines

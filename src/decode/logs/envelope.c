@@ -251,7 +251,7 @@ struct json_line {
     struct pyro_slice text, time, stream, pod, host;
 };
 
-static bool take_text(struct pyro_json *at, struct pyro_slice *ret)
+static bool take_text(struct pyro_json_reader *at, struct pyro_slice *ret)
 {
     if (pyro_json_peek(at) == '"')
         return pyro_json_take_string(at, ret, NULL);
@@ -260,7 +260,7 @@ static bool take_text(struct pyro_json *at, struct pyro_slice *ret)
 }
 
 /* ,"kubernetes":{"pod_name":"etl-driver","host":"node-7"} of Fluent Bit */
-static void read_kubernetes(struct pyro_json *at, struct json_line *ret)
+static void read_kubernetes(struct pyro_json_reader *at, struct json_line *ret)
 {
     PYRO_JSON_KEYS(pod, (POD_NAME, "pod_name"), (POD_HOST, "host"));
     struct pyro_json_object object;
@@ -281,12 +281,12 @@ static bool read_json(const struct pyro_scan *scan, struct pyro_slice line, stru
                    (MEMBER_JOURNAL, "MESSAGE"), (MEMBER_MESSAGE, "message"), (MEMBER_PAYLOAD, "textPayload"),
                    (MEMBER_STAMP, "@timestamp"), (MEMBER_TIMESTAMP, "timestamp"), (MEMBER_HOST, "_HOSTNAME"),
                    (MEMBER_KUBERNETES, "kubernetes"));
-    struct pyro_json at;
+    struct pyro_json_reader at;
     struct pyro_json_object object;
     *ret = (struct json_line){.text = PYRO_SLICE_NULL};
     if (line.len == 0 || *line.ptr != '{')
         return false;
-    pyro_json_start(&at, line.ptr, line.ptr + line.len, scan);
+    pyro_json_reader_start(&at, line.ptr, line.ptr + line.len, scan);
     if (!pyro_json_enter_object(&at, &object))
         return false;
     for (int key; (key = PYRO_JSON_NEXT_KNOWN(&at, &object, members)) != PYRO_JSON_END;) {

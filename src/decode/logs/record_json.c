@@ -18,7 +18,7 @@ void pyro_log_json_done(struct pyro_log_json *json)
     pyro_strbuf_done(&json->message);
 }
 
-static bool take_raw(struct pyro_json *at, struct pyro_slice *ret)
+static bool take_raw(struct pyro_json_reader *at, struct pyro_slice *ret)
 {
     if (pyro_json_peek(at) == '"')
         return pyro_json_take_string(at, ret, NULL);
@@ -26,7 +26,7 @@ static bool take_raw(struct pyro_json *at, struct pyro_slice *ret)
 }
 
 /* ,"context":{"task_name":"task 0.0 in stage 1.0 (TID 3)"} */
-static void read_context(struct pyro_json *at, struct pyro_log_header *ret)
+static void read_context(struct pyro_json_reader *at, struct pyro_log_header *ret)
 {
     PYRO_JSON_KEYS(context, (CONTEXT_TASK, "task_name"), (CONTEXT_MDC_TASK, "mdc.taskName"));
     struct pyro_json_object object;
@@ -69,7 +69,7 @@ static void add_frame(struct pyro_log_json *json, struct pyro_slice class, struc
     pyro_strbuf_add_char(out, ')');
 }
 
-static void read_frame(struct pyro_log_json *json, struct pyro_json *at)
+static void read_frame(struct pyro_log_json *json, struct pyro_json_reader *at)
 {
     PYRO_JSON_KEYS(frame, (FRAME_CLASS, "class"), (FRAME_METHOD, "method"), (FRAME_FILE, "file"), (FRAME_LINE, "line"));
     struct pyro_slice parts[frame_count] = {{NULL, 0}};
@@ -83,7 +83,7 @@ static void read_frame(struct pyro_log_json *json, struct pyro_json *at)
 }
 
 /* An array of frames, or one text. */
-static void read_stack(struct pyro_log_json *json, struct pyro_json *at)
+static void read_stack(struct pyro_log_json *json, struct pyro_json_reader *at)
 {
     struct pyro_slice text = PYRO_SLICE_NULL;
     bool first = true;
@@ -110,7 +110,7 @@ static void read_stack(struct pyro_log_json *json, struct pyro_json *at)
 }
 
 /* "exception":{"class":...,"msg":...,"stacktrace":[...]}, whose members Spark and PySpark write in this order. */
-static void read_exception(struct pyro_log_json *json, struct pyro_json *at)
+static void read_exception(struct pyro_log_json *json, struct pyro_json_reader *at)
 {
     PYRO_JSON_KEYS(exception, (EXCEPTION_CLASS, "class"), (EXCEPTION_MESSAGE, "msg"), (EXCEPTION_STACK, "stacktrace"));
     struct pyro_json_object object;
@@ -138,8 +138,8 @@ static void read_exception(struct pyro_log_json *json, struct pyro_json *at)
         pyro_text_decode(&json->message, message, NULL);
     }
     if (stack.len > 0) {
-        struct pyro_json inner;
-        pyro_json_start(&inner, stack.ptr, stack.ptr + stack.len, json->scan);
+        struct pyro_json_reader inner;
+        pyro_json_reader_start(&inner, stack.ptr, stack.ptr + stack.len, json->scan);
         read_stack(json, &inner);
     }
 }
@@ -148,13 +148,13 @@ bool pyro_log_json_read(struct pyro_log_json *json, struct pyro_slice line, stru
 {
     PYRO_JSON_KEYS(members, (MEMBER_TS, "ts"), (MEMBER_LEVEL, "level"), (MEMBER_MSG, "msg"),
                    (MEMBER_CONTEXT, "context"), (MEMBER_EXCEPTION, "exception"), (MEMBER_LOGGER, "logger"));
-    struct pyro_json at;
+    struct pyro_json_reader at;
     struct pyro_json_object object;
     struct pyro_slice time = PYRO_SLICE_NULL, level = PYRO_SLICE_NULL, message = PYRO_SLICE_NULL,
                       exception = PYRO_SLICE_NULL;
     *ret = (struct pyro_log_header){.time_ms = PYRO_NONE};
     pyro_strbuf_clear(&json->message);
-    pyro_json_start(&at, line.ptr, line.ptr + line.len, json->scan);
+    pyro_json_reader_start(&at, line.ptr, line.ptr + line.len, json->scan);
     if (!pyro_json_enter_object(&at, &object))
         return false;
     for (int key; (key = PYRO_JSON_NEXT_KNOWN(&at, &object, members)) != PYRO_JSON_END;) {
@@ -177,8 +177,8 @@ bool pyro_log_json_read(struct pyro_log_json *json, struct pyro_slice line, stru
         return false;
     pyro_text_decode(&json->message, message, NULL);
     if (exception.len > 0) {
-        struct pyro_json inner;
-        pyro_json_start(&inner, exception.ptr, exception.ptr + exception.len, json->scan);
+        struct pyro_json_reader inner;
+        pyro_json_reader_start(&inner, exception.ptr, exception.ptr + exception.len, json->scan);
         read_exception(json, &inner);
     }
     ret->message = pyro_strbuf_slice(&json->message);

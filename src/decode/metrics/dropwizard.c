@@ -29,9 +29,9 @@ struct units {
 static struct units read_units(struct pyro_slice object)
 {
     struct units units = {PYRO_SLICE_NULL, PYRO_SLICE_NULL};
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object members;
-    pyro_json_start(&json, object.ptr, object.ptr + object.len, pyro_scan_best());
+    pyro_json_reader_start(&json, object.ptr, object.ptr + object.len, pyro_scan_best());
     if (!pyro_json_enter_object(&json, &members))
         return units;
     for (int key; (key = PYRO_JSON_NEXT(&json, &members, unit_keys)) != PYRO_JSON_END;)
@@ -60,9 +60,9 @@ static bool read_metric(struct pyro_metrics *metrics, struct pyro_slice name, in
 {
     const struct pyro_metric_name split = pyro_metric_name_read(name, metrics->source->application, '.');
     const struct units units = read_units(object);
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object members;
-    pyro_json_start(&json, object.ptr, object.ptr + object.len, pyro_scan_best());
+    pyro_json_reader_start(&json, object.ptr, object.ptr + object.len, pyro_scan_best());
     if (!pyro_json_enter_object(&json, &members))
         return true;
     for (int key; (key = PYRO_JSON_NEXT(&json, &members, unit_keys)) != PYRO_JSON_END;) {
@@ -78,7 +78,7 @@ static bool read_metric(struct pyro_metrics *metrics, struct pyro_slice name, in
 }
 
 /* False: no memory. */
-static bool read_group(struct pyro_metrics *metrics, struct pyro_json *json, int group)
+static bool read_group(struct pyro_metrics *metrics, struct pyro_json_reader *json, int group)
 {
     struct pyro_json_object names;
     if (!pyro_json_enter_object(json, &names))
@@ -96,10 +96,10 @@ static bool read_group(struct pyro_metrics *metrics, struct pyro_json *json, int
 
 static bool read_document(struct pyro_metrics *metrics, const char *text, size_t len)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object groups;
     bool ok = true;
-    pyro_json_start(&json, text, text + len, pyro_scan_best());
+    pyro_json_reader_start(&json, text, text + len, pyro_scan_best());
     bool object = pyro_json_enter_object(&json, &groups);
     for (int key; object && ok && (key = PYRO_JSON_NEXT(&json, &groups, group_keys)) != PYRO_JSON_END;) {
         if (key == PYRO_JSON_OTHER)

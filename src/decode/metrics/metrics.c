@@ -170,11 +170,11 @@ bool pyro_metrics_point(struct pyro_metrics *metrics, int32_t series, int64_t ti
 
 bool pyro_metrics_number(struct pyro_slice text, double *ret)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     double value = NAN;
     if (text.len == 0 || !((*text.ptr >= '0' && *text.ptr <= '9') || *text.ptr == '-'))
         return false;
-    pyro_json_start(&json, text.ptr, text.ptr + text.len, pyro_scan_best());
+    pyro_json_reader_start(&json, text.ptr, text.ptr + text.len, pyro_scan_best());
     if (!pyro_json_take_double(&json, &value) || !pyro_json_record_end(&json) || !isfinite(value))
         return false;
     *ret = value;

@@ -11,7 +11,7 @@ struct worker_record {
     struct pyro_slice host;
 };
 
-static void take_member(struct pyro_profile_records *records, struct pyro_json *json, int key,
+static void take_member(struct pyro_profile_records *records, struct pyro_json_reader *json, int key,
                         struct worker_record *record)
 {
     switch (key) {
@@ -71,7 +71,7 @@ static bool add_points(struct pyro_profile_reading *reading, const struct worker
     return done;
 }
 
-void pyro_profile_worker_record(struct pyro_profile_records *records, struct pyro_json *json)
+void pyro_profile_worker_record(struct pyro_profile_records *records, struct pyro_json_reader *json)
 {
     const double none = PYRO_PROFILE_NO_NUMBER;
     struct worker_record record = {.pid = PYRO_NONE,

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-struct pyro_slice pyro_profile_take_text(struct pyro_profile_records *records, struct pyro_json *json)
+struct pyro_slice pyro_profile_take_text(struct pyro_profile_records *records, struct pyro_json_reader *json)
 {
     enum { COUNT = sizeof(records->scratch) / sizeof(*records->scratch) };
     struct pyro_slice text = PYRO_SLICE_NULL;
@@ -20,7 +20,7 @@ struct pyro_slice pyro_profile_take_text(struct pyro_profile_records *records, s
     return pyro_strbuf_slice(scratch);
 }
 
-void pyro_profile_take_number(struct pyro_json *json, double *value)
+void pyro_profile_take_number(struct pyro_json_reader *json, double *value)
 {
     struct pyro_slice text;
     if (pyro_json_peek(json) == '"')
@@ -40,7 +40,7 @@ int64_t pyro_profile_pid_of_name(struct pyro_slice name)
 
 /* ---- Which record it is ------------------------------------------------------------------------------------------ */
 
-typedef void take_record(struct pyro_profile_records *records, struct pyro_json *json);
+typedef void take_record(struct pyro_profile_records *records, struct pyro_json_reader *json);
 
 /* By a key that only this kind of record has, quotes and colon included. The first one counts. */
 static const struct {
@@ -86,9 +86,9 @@ static bool take_line(void *context, struct pyro_slice line)
         facts->other++;
         return true;
     }
-    struct pyro_json json;
+    struct pyro_json_reader json;
     records->scratch_used = 0;
-    pyro_json_start(&json, object.ptr, object.ptr + object.len, records->scan);
+    pyro_json_reader_start(&json, object.ptr, object.ptr + object.len, records->scan);
     take(records, &json);
     if (json.error)
         facts->rejected++;

@@ -21,16 +21,17 @@ struct pyro_profile_records {
 };
 
 /* A string as it reads; valid until the next record. Null stays null. */
-struct pyro_slice pyro_profile_take_text(struct pyro_profile_records *records, struct pyro_json *json);
+struct pyro_slice pyro_profile_take_text(struct pyro_profile_records *records, struct pyro_json_reader *json);
 /* A number, or a text such as "NaN", which leaves *value as it is. */
-void pyro_profile_take_number(struct pyro_json *json, double *value);
+void pyro_profile_take_number(struct pyro_json_reader *json, double *value);
 /* The number of "910@host", or PYRO_NONE. */
 int64_t pyro_profile_pid_of_name(struct pyro_slice name);
 
 /* Each reads one record and adds its rows; an error of `json` says that it is damaged. */
-void pyro_profile_stack_record(struct pyro_profile_records *records, struct pyro_json *json);  /* stack_record.c */
-void pyro_profile_memory_record(struct pyro_profile_records *records, struct pyro_json *json); /* uber.c */
-void pyro_profile_process_record(struct pyro_profile_records *records, struct pyro_json *json);
-void pyro_profile_worker_record(struct pyro_profile_records *records, struct pyro_json *json); /* pyspark.c */
+void pyro_profile_stack_record(struct pyro_profile_records *records,
+                               struct pyro_json_reader *json); /* stack_record.c */
+void pyro_profile_memory_record(struct pyro_profile_records *records, struct pyro_json_reader *json); /* uber.c */
+void pyro_profile_process_record(struct pyro_profile_records *records, struct pyro_json_reader *json);
+void pyro_profile_worker_record(struct pyro_profile_records *records, struct pyro_json_reader *json); /* pyspark.c */
 
 #endif

@@ -17,7 +17,7 @@ PYRO_JSON_KEYS(stack_keys, (STACK_ELEMS, "elems"));
 
 struct reading_json {
     struct pyro_thread_dump dump;
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_strbuf frame;
     bool failed; /* no memory */
 };
@@ -61,7 +61,7 @@ static void take_frame(struct reading_json *reading)
 
 static void take_stack(struct reading_json *reading)
 {
-    struct pyro_json *json = &reading->json;
+    struct pyro_json_reader *json = &reading->json;
     struct pyro_json_object stack;
     if (!pyro_json_enter_object(json, &stack))
         return;
@@ -76,7 +76,7 @@ static void take_stack(struct reading_json *reading)
 
 static void take_thread(struct reading_json *reading)
 {
-    struct pyro_json *json = &reading->json;
+    struct pyro_json_reader *json = &reading->json;
     struct pyro_thread_dump *dump = &reading->dump;
     struct pyro_json_object thread;
     struct pyro_slice text;
@@ -105,7 +105,7 @@ static void take_text(struct reading_json *reading, char *text, size_t len)
     bool first = true;
     for (char *at = text; (at = memchr(at, '\n', (size_t)(text + len - at))) != NULL;)
         *at = ' ';
-    pyro_json_start(&reading->json, text, text + len, pyro_scan_best());
+    pyro_json_reader_start(&reading->json, text, text + len, pyro_scan_best());
     if (pyro_json_enter_array(&reading->json))
         while (!reading->failed && pyro_json_next_element(&reading->json, &first))
             take_thread(reading);

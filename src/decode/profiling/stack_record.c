@@ -18,7 +18,7 @@ struct stack_record {
     int64_t count, pid, task, stage;
 };
 
-static void take_member(struct pyro_profile_records *records, struct pyro_json *json, int key,
+static void take_member(struct pyro_profile_records *records, struct pyro_json_reader *json, int key,
                         struct stack_record *record)
 {
     switch (key) {
@@ -76,10 +76,10 @@ static void take_member(struct pyro_profile_records *records, struct pyro_json *
 /* Collects the frames of the array, innermost first, escapes not decoded. */
 static bool list_frames(struct pyro_profile_records *records, struct pyro_slice array)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     bool first = true;
     records->frames.count = 0;
-    pyro_json_start(&json, array.ptr, array.ptr + array.len, records->scan);
+    pyro_json_reader_start(&json, array.ptr, array.ptr + array.len, records->scan);
     if (!pyro_json_enter_array(&json))
         return false;
     while (pyro_json_next_element(&json, &first)) {
@@ -216,7 +216,7 @@ static bool add_sample(struct pyro_profile_records *records, const struct stack_
            (!owner_of(record, &task) || pyro_profile_owned(reading, thread, &task, start_ns, end_ns));
 }
 
-void pyro_profile_stack_record(struct pyro_profile_records *records, struct pyro_json *json)
+void pyro_profile_stack_record(struct pyro_profile_records *records, struct pyro_json_reader *json)
 {
     struct stack_record record = {
         .start = PYRO_PROFILE_NO_NUMBER,

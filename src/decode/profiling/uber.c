@@ -27,14 +27,14 @@ static void add_measure(struct measures *measures, enum pyro_profile_series seri
     measures->count++;
 }
 
-static void take_measure(struct pyro_json *json, struct measures *measures, enum pyro_profile_series series)
+static void take_measure(struct pyro_json_reader *json, struct measures *measures, enum pyro_profile_series series)
 {
     double value = PYRO_PROFILE_NO_NUMBER;
     pyro_profile_take_number(json, &value);
     add_measure(measures, series, PYRO_SLICE_NULL, value);
 }
 
-static void write_measures(struct pyro_profile_records *records, struct pyro_json *json,
+static void write_measures(struct pyro_profile_records *records, struct pyro_json_reader *json,
                            const struct measures *measures)
 {
     struct pyro_profile_reading *reading = records->reading;
@@ -57,7 +57,7 @@ static void write_measures(struct pyro_profile_records *records, struct pyro_jso
                                                  time_ns, measures->items[i].value);
 }
 
-static bool enter_record(struct pyro_json *json, struct pyro_json_object *object, struct measures *measures)
+static bool enter_record(struct pyro_json_reader *json, struct pyro_json_object *object, struct measures *measures)
 {
     measures->name = measures->host = measures->role = PYRO_SLICE_NULL;
     measures->time = PYRO_PROFILE_NO_NUMBER;
@@ -77,7 +77,7 @@ static const enum pyro_profile_series part_series[part_keys_count] = {
 };
 
 /* An array of pools or collectors, each with its name and numbers. */
-static void take_parts(struct pyro_json *json, struct measures *measures)
+static void take_parts(struct pyro_json_reader *json, struct measures *measures)
 {
     bool first = true;
     if (!pyro_json_enter_array(json))
@@ -113,7 +113,7 @@ PYRO_JSON_KEYS(memory_keys, (MEMORY_NON_HEAP, "nonHeapMemoryTotalUsed"), (MEMORY
                (MEMORY_CPU_TIME, "processCpuTime"), (MEMORY_HOST, "host"), (MEMORY_NAME, "name"), (MEMORY_GC, "gc"),
                (MEMORY_ROLE, "role"), (MEMORY_RSS, "vmRSS"), (MEMORY_PEAK, "vmHWM"), (MEMORY_SIZE, "vmSize"));
 
-static void take_memory_member(struct pyro_profile_records *records, struct pyro_json *json, int key,
+static void take_memory_member(struct pyro_profile_records *records, struct pyro_json_reader *json, int key,
                                struct measures *measures)
 {
     static const struct {
@@ -151,7 +151,7 @@ static void take_memory_member(struct pyro_profile_records *records, struct pyro
         pyro_json_skip(json);
 }
 
-void pyro_profile_memory_record(struct pyro_profile_records *records, struct pyro_json *json)
+void pyro_profile_memory_record(struct pyro_profile_records *records, struct pyro_json_reader *json)
 {
     struct pyro_json_object object;
     struct measures measures;
@@ -168,7 +168,7 @@ PYRO_JSON_KEYS(bytes_keys, (BYTES_READ, "read_bytes"), (BYTES_WRITTEN, "write_by
                (BYTES_WRITTEN_CALLS, "wchar"));
 
 /* {"io": {"rchar": ..., ...}} */
-static void take_self(struct pyro_json *json, struct measures *measures)
+static void take_self(struct pyro_json_reader *json, struct measures *measures)
 {
     PYRO_JSON_KEYS(self_keys, (SELF_IO, "io"));
     static const enum pyro_profile_series series[bytes_keys_count] = {
@@ -192,7 +192,7 @@ PYRO_JSON_KEYS(process_keys, (PROCESS_TIME, "epochMillis"), (PROCESS_NAME, "name
                (PROCESS_ROLE, "role"), (PROCESS_SELF, "self"), (PROCESS_HEAP, "xmxBytes"));
 
 /* IO, and ProcessInfo, of which only the heap's limit is kept: no command lines, no class paths. */
-void pyro_profile_process_record(struct pyro_profile_records *records, struct pyro_json *json)
+void pyro_profile_process_record(struct pyro_profile_records *records, struct pyro_json_reader *json)
 {
     struct pyro_json_object object;
     struct measures measures;

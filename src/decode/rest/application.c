@@ -7,7 +7,7 @@ PYRO_JSON_KEYS(attempt_keys, (ATTEMPT_ID, "attemptId"), (START, "startTime"), (E
 /* Leaves the members of the attempt that is asked for in `values`; the first one is the newest. */
 static void choose_attempt(struct pyro_slice attempts, const char *wanted, struct pyro_slice *values)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     pyro_rest_start(&json, attempts);
     for (unsigned i = 0; i < attempt_keys_count; i++)
         values[i] = PYRO_SLICE_NULL;
@@ -27,7 +27,7 @@ static enum pyro_status write_application(struct pyro_rest_reading *reading)
 {
     PYRO_JSON_KEYS(keys, (ID, "id"), (NAME, "name"), (ATTEMPTS, "attempts"));
     struct pyro_slice values[keys_count], attempt[attempt_keys_count];
-    struct pyro_json json;
+    struct pyro_json_reader json;
     PYRO_TRY(pyro_rest_get(reading, "", &reading->body, &json));
     pyro_rest_take(&json, keys, keys_count, values);
     PYRO_TRY(pyro_rest_check(reading, "", &json));
@@ -57,7 +57,7 @@ static enum pyro_status write_application(struct pyro_rest_reading *reading)
 static void add_pairs(struct pyro_rest_reading *reading, const char *name, struct pyro_slice pairs)
 {
     struct pyro_slice key, value;
-    struct pyro_json json;
+    struct pyro_json_reader json;
     pyro_rest_start(&json, pairs);
     if (!pairs.ptr || !pyro_json_enter_array(&json))
         return;
@@ -77,7 +77,7 @@ static void add_pairs(struct pyro_rest_reading *reading, const char *name, struc
 static void add_requests(struct pyro_rest_reading *reading, const char *name, struct pyro_slice requests)
 {
     PYRO_JSON_KEYS(keys, (RESOURCE_NAME, "resourceName"), (AMOUNT, "amount"));
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     pyro_rest_start(&json, requests);
     if (!requests.ptr || !pyro_json_enter_object(&json, &object))
@@ -101,7 +101,7 @@ static void add_requests(struct pyro_rest_reading *reading, const char *name, st
 static enum pyro_status write_profiles(struct pyro_rest_reading *reading, struct pyro_slice profiles)
 {
     PYRO_JSON_KEYS(keys, (ID, "id"), (EXECUTOR_RESOURCES, "executorResources"), (TASK_RESOURCES, "taskResources"));
-    struct pyro_json json;
+    struct pyro_json_reader json;
     pyro_rest_start(&json, profiles);
     if (!profiles.ptr || !pyro_json_enter_array(&json))
         return PYRO_OK;
@@ -143,7 +143,7 @@ static enum pyro_status write_environment(struct pyro_rest_reading *reading)
                                                   [METRICS_PROPERTIES] = "Metrics Properties",
                                                   [CLASSPATH_ENTRIES] = "Classpath Entries"};
     struct pyro_slice values[keys_count];
-    struct pyro_json json;
+    struct pyro_json_reader json;
     bool there;
     PYRO_TRY(pyro_rest_get_optional(reading, "environment", &json, &there));
     if (!there)

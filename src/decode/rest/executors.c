@@ -77,7 +77,7 @@ enum pyro_status pyro_rest_read_executors(struct pyro_rest_reading *reading)
     static const char page[] = "allexecutors";
     const struct pyro_allocator *allocator = reading->source->allocator;
     PYRO_VEC(struct executor) executors = {0};
-    struct pyro_json json;
+    struct pyro_json_reader json;
     PYRO_TRY(pyro_rest_get(reading, page, &reading->body, &json));
     if (pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
@@ -147,7 +147,7 @@ static bool keep_rdd(struct pyro_rest_reading *reading, const struct pyro_slice 
 enum pyro_status pyro_rest_read_storage(struct pyro_rest_reading *reading)
 {
     static const char page[] = "storage/rdd";
-    struct pyro_json json;
+    struct pyro_json_reader json;
     bool there;
     PYRO_TRY(pyro_rest_get_optional(reading, page, &json, &there));
     if (!there || !pyro_json_enter_array(&json))

@@ -59,7 +59,7 @@ static int64_t time_of(struct pyro_slice value)
 
 static double real_of(struct pyro_slice value)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     double number = 0;
     pyro_rest_start(&json, value);
     return value.ptr && pyro_json_take_double(&json, &number) ? number : 0;
@@ -70,20 +70,20 @@ static int64_t or_zero(int64_t number)
     return number == PYRO_NONE ? 0 : number;
 }
 
-static bool enter_array(struct pyro_json *json, struct pyro_slice value)
+static bool enter_array(struct pyro_json_reader *json, struct pyro_slice value)
 {
     pyro_rest_start(json, value);
     return value.ptr && pyro_json_enter_array(json);
 }
 
-static bool enter_object(struct pyro_json *json, struct pyro_slice value, struct pyro_json_object *object)
+static bool enter_object(struct pyro_json_reader *json, struct pyro_slice value, struct pyro_json_object *object)
 {
     pyro_rest_start(json, value);
     return value.ptr && pyro_json_enter_object(json, object);
 }
 
 /* The next whole number of an array; false at its end. */
-static bool next_int(struct pyro_json *json, bool *first, int64_t *ret)
+static bool next_int(struct pyro_json_reader *json, bool *first, int64_t *ret)
 {
     while (pyro_json_next_element(json, first)) {
         struct pyro_slice value = PYRO_SLICE_NULL;
@@ -98,7 +98,7 @@ static bool next_int(struct pyro_json *json, bool *first, int64_t *ret)
 /* Numbers of an object, one for each key; PYRO_NONE: it is missing, or no whole number. */
 static void take_numbers(struct pyro_slice value, const struct pyro_json_key *keys, unsigned count, int64_t *ret)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     for (unsigned i = 0; i < count; i++)
         ret[i] = PYRO_NONE;
@@ -154,7 +154,7 @@ static void read_own_expressions(struct pyro_rest_history *shown, struct pyro_sl
 {
     struct pyro_slice name, value;
     struct pyro_strbuf expression;
-    struct pyro_json json;
+    struct pyro_json_reader json;
     pyro_strbuf_init(&expression, NULL);
     if (enter_array(&json, properties))
         for (bool first = true; pyro_rest_next_pair(&json, &first, &name, &value);) {
@@ -172,7 +172,7 @@ static void read_own_expressions(struct pyro_rest_history *shown, struct pyro_sl
 static void take_properties(struct pyro_rest_history *shown, struct pyro_slice properties, pyro_history_pairs *pairs)
 {
     struct pyro_slice name, value;
-    struct pyro_json json;
+    struct pyro_json_reader json;
     if (enter_array(&json, properties))
         for (bool first = true; pyro_rest_next_pair(&json, &first, &name, &value) && !shown->too_many;)
             add_pair(shown, pairs, pyro_rest_string(name), value, true);
@@ -196,7 +196,7 @@ static void take_runtime(struct pyro_rest_history *shown, struct pyro_slice runt
 static void take_requests(struct pyro_rest_history *shown, struct pyro_slice value, pyro_history_requests *requests)
 {
     PYRO_JSON_KEYS(keys, (AMOUNT, "amount"), (SCRIPT, "discoveryScript"), (VENDOR, "vendor"));
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     if (!enter_object(&json, value, &object))
         return;
@@ -279,7 +279,7 @@ static void take_resources(struct pyro_rest_history *shown, struct pyro_slice va
                            struct pyro_history_executor *executor)
 {
     PYRO_JSON_KEYS(keys, (ADDRESSES, "addresses"));
-    struct pyro_json json, addresses;
+    struct pyro_json_reader json, addresses;
     struct pyro_json_object object;
     if (!enter_object(&json, value, &object))
         return;
@@ -306,7 +306,7 @@ static void take_resources(struct pyro_rest_history *shown, struct pyro_slice va
 
 static void take_attributes(struct pyro_rest_history *shown, struct pyro_slice value, pyro_history_pairs *pairs)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     if (!enter_object(&json, value, &object))
         return;
@@ -347,7 +347,7 @@ static void take_executor(struct pyro_rest_history *shown, struct pyro_slice val
                    (BLACKLISTED_IN, "blacklistedInStages"), (PEAKS, "peakMemoryMetrics"), (ATTRIBUTES, "attributes"),
                    (RESOURCES, "resources"), (EXCLUDED, "isExcluded"), (EXCLUDED_IN, "excludedInStages"));
     struct pyro_slice values[keys_count];
-    struct pyro_json json;
+    struct pyro_json_reader json;
     int64_t stage;
     pyro_rest_take_text(value, keys, keys_count, values);
     struct pyro_slice id = keep_text(shown, values[ID]);
@@ -410,7 +410,7 @@ static void take_accumulables(struct pyro_rest_history *shown, struct pyro_slice
 {
     PYRO_JSON_KEYS(keys, (ID, "id"), (NAME, "name"), (UPDATE, "update"), (VALUE, "value"));
     struct pyro_slice values[keys_count];
-    struct pyro_json json;
+    struct pyro_json_reader json;
     if (!enter_array(&json, value))
         return;
     for (bool first = true; pyro_json_next_element(&json, &first);) {
@@ -433,7 +433,7 @@ static void take_accumulables(struct pyro_rest_history *shown, struct pyro_slice
 
 static void take_reasons(struct pyro_rest_history *shown, struct pyro_slice value, pyro_history_counts *counts)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     if (!enter_object(&json, value, &object))
         return;
@@ -487,7 +487,7 @@ static void take_stage(struct pyro_rest_history *shown, struct pyro_slice value)
                    (ACCUMULABLES, "accumulatorUpdates"), (REASONS, "killedTasksSummary"),
                    (PEAKS, "peakExecutorMetrics"), (PUSH, "isShufflePushEnabled"));
     struct pyro_slice values[keys_count];
-    struct pyro_json json;
+    struct pyro_json_reader json;
     int64_t rdd;
     pyro_rest_take_text(value, keys, keys_count, values);
     struct pyro_history_stage *stage =
@@ -517,7 +517,7 @@ static void take_stage(struct pyro_rest_history *shown, struct pyro_slice value)
 
 /* ---- Pages ------------------------------------------------------------------------------------------------------- */
 
-static void take_rows(struct pyro_rest_history *shown, struct pyro_json *json,
+static void take_rows(struct pyro_rest_history *shown, struct pyro_json_reader *json,
                       void (*take)(struct pyro_rest_history *shown, struct pyro_slice row))
 {
     size_t rows = 0;
@@ -532,12 +532,12 @@ static void take_rows(struct pyro_rest_history *shown, struct pyro_json *json,
 }
 
 /* Long texts, which stores do not keep, are passed over. */
-static void take_environment(struct pyro_rest_history *shown, struct pyro_json *json)
+static void take_environment(struct pyro_rest_history *shown, struct pyro_json_reader *json)
 {
     PYRO_JSON_KEYS(keys, (RUNTIME, "runtime"), (SPARK, "sparkProperties"), (METRICS, "metricsProperties"),
                    (PROFILES, "resourceProfiles"));
     struct pyro_slice values[keys_count];
-    struct pyro_json profiles;
+    struct pyro_json_reader profiles;
     struct pyro_history *history = shown->history;
     history->has_environment = pyro_rest_take(json, keys, keys_count, values);
     if (!history->has_environment)
@@ -551,7 +551,7 @@ static void take_environment(struct pyro_rest_history *shown, struct pyro_json *
         take_rows(shown, &profiles, take_profile);
 }
 
-enum pyro_status pyro_rest_history_read(struct pyro_rest_history *shown, const char *page, struct pyro_json json,
+enum pyro_status pyro_rest_history_read(struct pyro_rest_history *shown, const char *page, struct pyro_json_reader json,
                                         struct pyro_error *error)
 {
     if (strcmp(page, "environment") == 0)

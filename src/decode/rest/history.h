@@ -20,7 +20,7 @@ bool pyro_rest_history_begin(struct pyro_rest_history *shown, enum pyro_redactio
 void pyro_rest_history_done(struct pyro_rest_history *shown);
 /* Takes the environment, the executors and the stages, in this order; other pages are passed over. A page that is no
  * answer of Spark's is read as far as it is one: whoever reads the same page for event lines refuses it. */
-enum pyro_status pyro_rest_history_read(struct pyro_rest_history *shown, const char *page, struct pyro_json json,
+enum pyro_status pyro_rest_history_read(struct pyro_rest_history *shown, const char *page, struct pyro_json_reader json,
                                         struct pyro_error *error);
 /* Gives the history away, sealed. NULL: no memory. */
 struct pyro_history *pyro_rest_history_give(struct pyro_rest_history *shown);

@@ -24,7 +24,7 @@ static int64_t execution_of(const struct pyro_rest_reading *reading, int64_t job
 
 static bool keep_stage_ids(struct pyro_rest_reading *reading, struct pyro_rest_job *job, struct pyro_slice ids)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     job->first_stage = reading->job_stages.count;
     pyro_rest_start(&json, ids);
     if (!ids.ptr || !pyro_json_enter_array(&json))
@@ -92,7 +92,7 @@ enum pyro_status pyro_rest_read_jobs(struct pyro_rest_reading *reading)
 {
     const struct pyro_allocator *allocator = reading->source->allocator;
     job_values_vec found = {0};
-    struct pyro_json json;
+    struct pyro_json_reader json;
     PYRO_TRY(pyro_rest_get(reading, "jobs", &reading->body, &json));
     if (pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {

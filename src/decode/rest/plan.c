@@ -65,7 +65,7 @@ static bool read_nodes(struct graph *graph, struct pyro_slice nodes)
 {
     PYRO_JSON_KEYS(keys, (NODE_ID, "nodeId"), (NODE_NAME, "nodeName"), (METRICS, "metrics"),
                    (WHOLE_STAGE_CODEGEN_ID, "wholeStageCodegenId"));
-    struct pyro_json json;
+    struct pyro_json_reader json;
     pyro_rest_start(&json, nodes);
     if (!nodes.ptr || !pyro_json_enter_array(&json))
         return true;
@@ -114,7 +114,7 @@ static void connect(struct graph *graph, int32_t child, int32_t parent)
 static void read_edges(struct graph *graph, struct pyro_slice edges)
 {
     PYRO_JSON_KEYS(keys, (FROM_ID, "fromId"), (TO_ID, "toId"));
-    struct pyro_json json;
+    struct pyro_json_reader json;
     pyro_rest_start(&json, edges);
     if (edges.ptr && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
@@ -147,7 +147,7 @@ static bool is_read_side(struct pyro_slice name)
 /* The stage of the first metric that says one; of an exchange, the stage that writes. */
 static void find_stage(struct graph_node *node)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     bool exchange = pyro_slice_starts_with(node->name, "Exchange");
     pyro_rest_start(&json, node->metrics);
     if (node->metrics.ptr && pyro_json_enter_array(&json))
@@ -240,7 +240,7 @@ static bool keep_value(struct graph *graph, const struct graph_node *node, struc
 static bool add_metrics(struct graph *graph, const struct graph_node *node)
 {
     struct pyro_rest_reading *reading = graph->reading;
-    struct pyro_json json;
+    struct pyro_json_reader json;
     bool any = false;
     pyro_rest_add(reading, ",\"metrics\":[");
     pyro_rest_start(&json, node->metrics);

@@ -16,15 +16,15 @@ enum pyro_status pyro_rest_no_memory(struct pyro_rest_reading *reading)
 
 /* Servers indent their answers, and this reader takes a newline for the end of a record. There is none inside strings:
  * JSON forbids it. */
-static void start_body(struct pyro_strbuf *body, struct pyro_json *json)
+static void start_body(struct pyro_strbuf *body, struct pyro_json_reader *json)
 {
     for (char *at = body->data; (at = memchr(at, '\n', (size_t)(body->data + body->len - at)));)
         *at = ' ';
-    pyro_json_start(json, body->data, body->data + body->len, pyro_scan_best());
+    pyro_json_reader_start(json, body->data, body->data + body->len, pyro_scan_best());
 }
 
 static enum pyro_status get_page(struct pyro_rest_reading *reading, const char *page, struct pyro_strbuf *body,
-                                 struct pyro_json *json, unsigned *ret_status)
+                                 struct pyro_json_reader *json, unsigned *ret_status)
 {
     *ret_status = 0;
     PYRO_TRY(reading->source->get(reading->source->context, page, body, ret_status, reading->error));
@@ -37,7 +37,7 @@ static enum pyro_status get_page(struct pyro_rest_reading *reading, const char *
 }
 
 enum pyro_status pyro_rest_get(struct pyro_rest_reading *reading, const char *page, struct pyro_strbuf *body,
-                               struct pyro_json *json)
+                               struct pyro_json_reader *json)
 {
     unsigned status;
     PYRO_TRY(get_page(reading, page, body, json, &status));
@@ -48,8 +48,8 @@ enum pyro_status pyro_rest_get(struct pyro_rest_reading *reading, const char *pa
     return pyro_error_set(reading->error, PYRO_ERROR_INPUT, "the server answers %u to %s", status, page);
 }
 
-enum pyro_status pyro_rest_get_optional(struct pyro_rest_reading *reading, const char *page, struct pyro_json *json,
-                                        bool *ret_there)
+enum pyro_status pyro_rest_get_optional(struct pyro_rest_reading *reading, const char *page,
+                                        struct pyro_json_reader *json, bool *ret_there)
 {
     unsigned status;
     PYRO_TRY(get_page(reading, page, &reading->body, json, &status));
@@ -58,7 +58,8 @@ enum pyro_status pyro_rest_get_optional(struct pyro_rest_reading *reading, const
     return PYRO_OK;
 }
 
-enum pyro_status pyro_rest_check(struct pyro_rest_reading *reading, const char *page, const struct pyro_json *json)
+enum pyro_status pyro_rest_check(struct pyro_rest_reading *reading, const char *page,
+                                 const struct pyro_json_reader *json)
 {
     if (reading->body.failed || reading->lines.failed)
         return pyro_rest_no_memory(reading);
@@ -70,7 +71,8 @@ enum pyro_status pyro_rest_check(struct pyro_rest_reading *reading, const char *
                           page[0] ? page : "the application", json->error);
 }
 
-bool pyro_rest_take(struct pyro_json *json, const struct pyro_json_key *keys, unsigned count, struct pyro_slice *values)
+bool pyro_rest_take(struct pyro_json_reader *json, const struct pyro_json_key *keys, unsigned count,
+                    struct pyro_slice *values)
 {
     struct pyro_json_object object;
     for (unsigned i = 0; i < count; i++)
@@ -86,15 +88,15 @@ bool pyro_rest_take(struct pyro_json *json, const struct pyro_json_key *keys, un
     return !json->error;
 }
 
-void pyro_rest_start(struct pyro_json *json, struct pyro_slice text)
+void pyro_rest_start(struct pyro_json_reader *json, struct pyro_slice text)
 {
-    pyro_json_start(json, text.ptr, text.ptr ? text.ptr + text.len : NULL, pyro_scan_best());
+    pyro_json_reader_start(json, text.ptr, text.ptr ? text.ptr + text.len : NULL, pyro_scan_best());
 }
 
 bool pyro_rest_take_text(struct pyro_slice text, const struct pyro_json_key *keys, unsigned count,
                          struct pyro_slice *values)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     for (unsigned i = 0; i < count; i++)
         values[i] = PYRO_SLICE_NULL;
     if (!text.ptr)
@@ -103,7 +105,8 @@ bool pyro_rest_take_text(struct pyro_slice text, const struct pyro_json_key *key
     return pyro_rest_take(&json, keys, count, values);
 }
 
-bool pyro_rest_next_pair(struct pyro_json *json, bool *first, struct pyro_slice *ret_name, struct pyro_slice *ret_value)
+bool pyro_rest_next_pair(struct pyro_json_reader *json, bool *first, struct pyro_slice *ret_name,
+                         struct pyro_slice *ret_value)
 {
     while (pyro_json_next_element(json, first)) {
         struct pyro_slice texts[2] = {PYRO_SLICE_NULL, PYRO_SLICE_NULL}, rest;
@@ -123,7 +126,7 @@ bool pyro_rest_next_pair(struct pyro_json *json, bool *first, struct pyro_slice 
 
 int64_t pyro_rest_int(struct pyro_slice value, int64_t fallback)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     int64_t number = fallback;
     if (!value.ptr)
         return fallback;

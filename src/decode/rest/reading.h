@@ -63,24 +63,25 @@ struct pyro_rest_reading {
 
 /* Gets a page that must be there; its text starts `json`. */
 enum pyro_status pyro_rest_get(struct pyro_rest_reading *reading, const char *page, struct pyro_strbuf *body,
-                               struct pyro_json *json);
+                               struct pyro_json_reader *json);
 /* The same for one that need not: *ret_there. */
-enum pyro_status pyro_rest_get_optional(struct pyro_rest_reading *reading, const char *page, struct pyro_json *json,
-                                        bool *ret_there);
+enum pyro_status pyro_rest_get_optional(struct pyro_rest_reading *reading, const char *page,
+                                        struct pyro_json_reader *json, bool *ret_there);
 /* After reading an answer: an error that says which page when `json` has one. */
-enum pyro_status pyro_rest_check(struct pyro_rest_reading *reading, const char *page, const struct pyro_json *json);
+enum pyro_status pyro_rest_check(struct pyro_rest_reading *reading, const char *page,
+                                 const struct pyro_json_reader *json);
 
 /* Reads an object's members as raw JSON texts; a member that is missing or null has a null slice. */
-bool pyro_rest_take(struct pyro_json *json, const struct pyro_json_key *keys, unsigned count,
+bool pyro_rest_take(struct pyro_json_reader *json, const struct pyro_json_key *keys, unsigned count,
                     struct pyro_slice *values);
 /* The same of a text. False: it is no object. */
 bool pyro_rest_take_text(struct pyro_slice text, const struct pyro_json_key *keys, unsigned count,
                          struct pyro_slice *values);
 /* Starts reading a text that was taken. */
-void pyro_rest_start(struct pyro_json *json, struct pyro_slice text);
+void pyro_rest_start(struct pyro_json_reader *json, struct pyro_slice text);
 
 /* The next [NAME,VALUE] of an array, both strings as they are written; false at its end. */
-bool pyro_rest_next_pair(struct pyro_json *json, bool *first, struct pyro_slice *ret_name,
+bool pyro_rest_next_pair(struct pyro_json_reader *json, bool *first, struct pyro_slice *ret_name,
                          struct pyro_slice *ret_value);
 int64_t pyro_rest_int(struct pyro_slice value, int64_t fallback);
 /* "2026-01-31T23:59:59.999GMT", or PYRO_NONE. */

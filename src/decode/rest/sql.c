@@ -17,7 +17,7 @@ PYRO_JSON_KEYS(execution_keys, (ID, "id"), (STATUS, "status"), (DESCRIPTION, "de
 
 static bool keep_jobs(struct pyro_rest_reading *reading, int64_t execution, struct pyro_slice ids)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     pyro_rest_start(&json, ids);
     if (!ids.ptr || !pyro_json_enter_array(&json))
         return true;
@@ -86,7 +86,7 @@ static enum pyro_status read_page(struct pyro_rest_reading *reading, struct pyro
                                   int64_t *newest, int64_t *ret_count)
 {
     char page[128];
-    struct pyro_json json;
+    struct pyro_json_reader json;
     bool there;
     snprintf(page, sizeof(page), "sql?details=true&planDescription=true&offset=%lld&length=%d", (long long)offset,
              PAGE_EXECUTIONS);

@@ -64,7 +64,7 @@ static bool keep_stage(struct pyro_rest_reading *reading, const struct pyro_slic
 
 enum pyro_status pyro_rest_list_stages(struct pyro_rest_reading *reading)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     int64_t newest = -1;
     uint64_t listed = 0;
     PYRO_TRY(pyro_rest_get(reading, "stages", &reading->stages_body, &json));
@@ -141,7 +141,7 @@ static void add_parents(struct pyro_rest_reading *reading, const struct pyro_res
 
 static void add_rdds(struct pyro_rest_reading *reading, const struct pyro_rest_stage *stage)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     bool any = false;
     pyro_rest_add(reading, ",\"RDD Info\":[");
     pyro_rest_start(&json, stage->rdds);

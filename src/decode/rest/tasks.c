@@ -149,7 +149,7 @@ static enum pyro_status write_task(struct pyro_rest_reading *reading, const stru
 static enum pyro_status read_page(struct pyro_rest_reading *reading, const struct pyro_rest_stage *stage,
                                   const char *page, uint64_t *ret_count)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     *ret_count = 0;
     PYRO_TRY(pyro_rest_get(reading, page, &reading->body, &json));
     if (pyro_json_enter_array(&json))

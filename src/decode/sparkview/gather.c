@@ -100,7 +100,7 @@ static struct pyro_slice decode(struct pyro_history_batch *batch, const struct p
     return kept;
 }
 
-void pyro_gather_accumulables(struct pyro_history_batch *batch, struct pyro_json *json)
+void pyro_gather_accumulables(struct pyro_history_batch *batch, struct pyro_json_reader *json)
 {
     struct pyro_scan_words words;
     const char *start = json->at;

@@ -50,6 +50,6 @@ bool pyro_gather_end(struct pyro_history_batch *batch, const int64_t *peaks, str
  * wanted. A line that cannot be read is counted. */
 bool pyro_gather_event(struct pyro_history_batch *batch, struct pyro_slice name, struct pyro_slice line, bool sql);
 /* Reads the array of a task's accumulables and keeps those that users named. */
-void pyro_gather_accumulables(struct pyro_history_batch *batch, struct pyro_json *json);
+void pyro_gather_accumulables(struct pyro_history_batch *batch, struct pyro_json_reader *json);
 
 #endif

@@ -41,7 +41,7 @@ static struct pyro_slice keep(struct graph *graph, struct pyro_slice raw)
 
 /* ---- Reading ---- */
 
-static void read_metric(struct pyro_json *json, struct graph *graph)
+static void read_metric(struct pyro_json_reader *json, struct graph *graph)
 {
     struct pyro_json_object object;
     struct pyro_slice name = PYRO_SLICE_LITERAL(""), type = PYRO_SLICE_LITERAL("");
@@ -92,7 +92,7 @@ static void add_child(struct graph *graph, int32_t parent, int32_t child)
 }
 
 /* Nesting is bounded by the reader: PYRO_JSON_DEPTH. */
-static int32_t read_operator(struct pyro_json *json, struct graph *graph)
+static int32_t read_operator(struct pyro_json_reader *json, struct graph *graph)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
@@ -285,12 +285,12 @@ static void build(struct graph *graph)
 bool pyro_sql_graph(struct pyro_history *history, struct pyro_slice plan, struct pyro_history_sql *ret)
 {
     struct graph graph = {.history = history, .sql = ret, .identities = pyro_string_pool_new(NULL)};
-    struct pyro_json json;
+    struct pyro_json_reader json;
     pyro_history_sql_init(ret, -1);
     pyro_strbuf_init(&graph.scratch, NULL);
     pyro_map_init(&graph.exchanges, NULL);
     graph.failed = !graph.identities;
-    pyro_json_start(&json, plan.ptr, plan.ptr + plan.len, pyro_scan_best());
+    pyro_json_reader_start(&json, plan.ptr, plan.ptr + plan.len, pyro_scan_best());
     bool ok = !graph.failed && read_operator(&json, &graph) != NONE && !json.error;
     if (ok)
         build(&graph);

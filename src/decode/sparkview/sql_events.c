@@ -11,7 +11,7 @@ struct event {
     struct pyro_slice description, plan_text, plan, error, metrics, updates; /* as written; null: not there */
 };
 
-static void take_text(struct pyro_json *json, struct pyro_slice *text)
+static void take_text(struct pyro_json_reader *json, struct pyro_slice *text)
 {
     if (pyro_json_peek(json) == '"')
         pyro_json_take_string(json, text, NULL);
@@ -19,7 +19,7 @@ static void take_text(struct pyro_json *json, struct pyro_slice *text)
         pyro_json_skip(json);
 }
 
-static void take_container(struct pyro_json *json, char opening, struct pyro_slice *text)
+static void take_container(struct pyro_json_reader *json, char opening, struct pyro_slice *text)
 {
     if (pyro_json_peek(json) == opening)
         pyro_json_take_raw_fast(json, text);
@@ -33,10 +33,10 @@ static bool read_event(struct pyro_slice line, struct event *event)
                    (PHYSICAL_PLAN_DESCRIPTION, "physicalPlanDescription"), (SPARK_PLAN_INFO, "sparkPlanInfo"),
                    (TIME, "time"), (ERROR_MESSAGE, "errorMessage"), (SQL_PLAN_METRICS, "sqlPlanMetrics"),
                    (ACCUM_UPDATES, "accumUpdates"));
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     *event = (struct event){0};
-    pyro_json_start(&json, line.ptr, line.ptr + line.len, pyro_scan_best());
+    pyro_json_reader_start(&json, line.ptr, line.ptr + line.len, pyro_scan_best());
     if (!pyro_json_enter_object(&json, &object))
         return false;
     for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
@@ -104,11 +104,11 @@ static void on_adaptive_metrics(struct pyro_listener *listener, const struct eve
 {
     struct pyro_sql_follower *sql = &listener->sql;
     size_t row = pyro_sql_enter(sql, event->id);
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     if (row == SIZE_MAX || !event->metrics.ptr)
         return;
-    pyro_json_start(&json, event->metrics.ptr, event->metrics.ptr + event->metrics.len, pyro_scan_best());
+    pyro_json_reader_start(&json, event->metrics.ptr, event->metrics.ptr + event->metrics.len, pyro_scan_best());
     pyro_json_enter_array(&json);
     for (bool first = true; pyro_json_next_element(&json, &first);) {
         int64_t accumulator = 0;
@@ -144,10 +144,10 @@ static void on_driver_updates(struct pyro_listener *listener, const struct event
 {
     struct pyro_sql_follower *sql = &listener->sql;
     size_t row = pyro_sql_find_live(sql, event->id);
-    struct pyro_json json;
+    struct pyro_json_reader json;
     if (row == SIZE_MAX || !event->updates.ptr)
         return;
-    pyro_json_start(&json, event->updates.ptr, event->updates.ptr + event->updates.len, pyro_scan_best());
+    pyro_json_reader_start(&json, event->updates.ptr, event->updates.ptr + event->updates.len, pyro_scan_best());
     pyro_json_enter_array(&json);
     for (bool first = true; pyro_json_next_element(&json, &first);) {
         int64_t pair[2] = {0};

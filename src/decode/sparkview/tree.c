@@ -7,12 +7,12 @@
 /* Spark's records nest some 50 deep where they hold plans, which are kept as text here. */
 enum { DEEPEST = 24 };
 
-static struct pyro_tree *parse_value(struct pyro_arena *arena, struct pyro_json *json, unsigned depth);
+static struct pyro_tree *parse_value(struct pyro_arena *arena, struct pyro_json_reader *json, unsigned depth);
 
 /* An array of accumulables that nobody asks for: two thirds of what stage events hold. */
-static struct pyro_tree *pass_accumulables(struct pyro_arena *arena, struct pyro_json *json)
+static struct pyro_tree *pass_accumulables(struct pyro_arena *arena, struct pyro_json_reader *json)
 {
-    struct pyro_json ahead = *json;
+    struct pyro_json_reader ahead = *json;
     struct pyro_scan_words words;
     if (pyro_json_peek(&ahead) != '[' || !pyro_json_skip_array_words(&ahead, &words) ||
         !pyro_words_all_internal(&words))
@@ -26,7 +26,8 @@ static struct pyro_tree *pass_accumulables(struct pyro_arena *arena, struct pyro
     return node;
 }
 
-static bool parse_object(struct pyro_arena *arena, struct pyro_json *json, struct pyro_tree *node, unsigned depth)
+static bool parse_object(struct pyro_arena *arena, struct pyro_json_reader *json, struct pyro_tree *node,
+                         unsigned depth)
 {
     struct pyro_json_object object;
     const struct pyro_tree **place = &node->first;
@@ -45,7 +46,7 @@ static bool parse_object(struct pyro_arena *arena, struct pyro_json *json, struc
     return !json->error;
 }
 
-static bool parse_array(struct pyro_arena *arena, struct pyro_json *json, struct pyro_tree *node, unsigned depth)
+static bool parse_array(struct pyro_arena *arena, struct pyro_json_reader *json, struct pyro_tree *node, unsigned depth)
 {
     const struct pyro_tree **place = &node->first;
     if (!pyro_json_enter_array(json))
@@ -60,7 +61,7 @@ static bool parse_array(struct pyro_arena *arena, struct pyro_json *json, struct
     return !json->error;
 }
 
-static struct pyro_tree *parse_value(struct pyro_arena *arena, struct pyro_json *json, unsigned depth)
+static struct pyro_tree *parse_value(struct pyro_arena *arena, struct pyro_json_reader *json, unsigned depth)
 {
     struct pyro_tree *node = pyro_arena_alloc(arena, sizeof(*node));
     if (!node)
@@ -85,8 +86,8 @@ static struct pyro_tree *parse_value(struct pyro_arena *arena, struct pyro_json 
 
 const struct pyro_tree *pyro_tree_parse(struct pyro_arena *arena, struct pyro_slice text)
 {
-    struct pyro_json json;
-    pyro_json_start(&json, text.ptr, text.ptr + text.len, pyro_scan_best());
+    struct pyro_json_reader json;
+    pyro_json_reader_start(&json, text.ptr, text.ptr + text.len, pyro_scan_best());
     if (pyro_json_peek(&json) != '{' && *json.at != '[')
         return NULL;
     const struct pyro_tree *root = parse_value(arena, &json, 0);

@@ -1,12 +1,12 @@
 /* Which runs follow a piece of advice. */
 #include <math.h>
 
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 #include "fleet/adoption/adoption.h"
 
 #define FULL_SHARE 0.8
 
-static struct pyro_slice value_or_default(const struct pyro_property_row *row, struct pyro_slice value)
+static struct pyro_slice value_or_default(const struct pyro_setting_row *row, struct pyro_slice value)
 {
     return value.ptr || !row || !row->fallback ? value : pyro_slice_from(row->fallback);
 }
@@ -14,18 +14,18 @@ static struct pyro_slice value_or_default(const struct pyro_property_row *row, s
 enum pyro_adoption pyro_adoption_of(struct pyro_slice key, struct pyro_slice previous, struct pyro_slice advised,
                                     struct pyro_slice actual)
 {
-    const struct pyro_property_row *row = pyro_property_find(key);
+    const struct pyro_setting_row *row = pyro_setting_find(key);
     previous = value_or_default(row, previous);
     actual = value_or_default(row, actual);
     if (!advised.ptr || !actual.ptr)
         return PYRO_ADOPTION_NONE;
-    if (pyro_property_same(row, actual, advised))
+    if (pyro_setting_same(row, actual, advised))
         return PYRO_ADOPTION_FULL;
-    if (!row || !previous.ptr || row->kind == PYRO_PROPERTY_TEXT || row->kind == PYRO_PROPERTY_FLAG)
+    if (!row || !previous.ptr || row->kind == PYRO_SETTING_TEXT || row->kind == PYRO_SETTING_FLAG)
         return PYRO_ADOPTION_NONE;
-    double from = pyro_property_magnitude(row, previous), to = pyro_property_magnitude(row, advised);
-    double at = pyro_property_magnitude(row, actual);
-    if (!(from > 0 && to > 0 && at > 0) || pyro_property_same(row, previous, advised))
+    double from = pyro_setting_magnitude(row, previous), to = pyro_setting_magnitude(row, advised);
+    double at = pyro_setting_magnitude(row, actual);
+    if (!(from > 0 && to > 0 && at > 0) || pyro_setting_same(row, previous, advised))
         return PYRO_ADOPTION_NONE;
     double share = log(at / from) / log(to / from);
     if (share >= FULL_SHARE)
@@ -37,7 +37,7 @@ struct pyro_adoption_span pyro_adoption_find(struct pyro_slice key, struct pyro_
                                              struct pyro_slice advised, const struct pyro_slice *values, size_t count,
                                              size_t advised_at)
 {
-    const struct pyro_property_row *row = pyro_property_find(key);
+    const struct pyro_setting_row *row = pyro_setting_find(key);
     struct pyro_adoption_span span = {.first = count, .end = count};
     for (size_t i = advised_at + 1; i < count && span.first == count; i++) {
         enum pyro_adoption adoption = pyro_adoption_of(key, previous, advised, values[i]);
@@ -50,7 +50,7 @@ struct pyro_adoption_span pyro_adoption_find(struct pyro_slice key, struct pyro_
         return span;
     struct pyro_slice adopted = value_or_default(row, values[span.first]);
     for (size_t i = span.first + 1; i < count; i++) {
-        if (!pyro_property_same(row, value_or_default(row, values[i]), adopted)) {
+        if (!pyro_setting_same(row, value_or_default(row, values[i]), adopted)) {
             span.end = i;
             break;
         }

@@ -11,7 +11,7 @@
 
 enum { MOST_SECRET_BYTES = 4096, LONGEST_MS = 86400000 * 7 };
 
-enum pyro_status pyro_crawl_refuse(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+enum pyro_status pyro_crawl_refuse(const struct pyro_crawl_config *reader, const struct pyro_yaml *node,
                                    const char *why)
 {
     enum pyro_status status =
@@ -29,7 +29,7 @@ enum pyro_status pyro_crawl_no_memory(const struct pyro_crawl_config *reader)
 
 enum { MOST_KEYS = 24 };
 
-static enum pyro_status unknown_key(const struct pyro_crawl_config *reader, const struct pyro_settings_entry *entry,
+static enum pyro_status unknown_key(const struct pyro_crawl_config *reader, const struct pyro_yaml_entry *entry,
                                     const struct pyro_crawl_key *keys, size_t count, const char *what)
 {
     const char *names[MOST_KEYS];
@@ -41,34 +41,34 @@ static enum pyro_status unknown_key(const struct pyro_crawl_config *reader, cons
     const char *nearest = pyro_nearest(entry->key.ptr, names, count);
     snprintf(text, sizeof(text), "'%.60s' is not a key of %s; %s%s%s", entry->key.ptr, what,
              nearest ? "did you mean '" : "its keys are ", nearest ? nearest : list, nearest ? "'?" : "");
-    struct pyro_settings at = *entry->value;
+    struct pyro_yaml at = *entry->value;
     at.line = entry->line;
     return pyro_crawl_refuse(reader, &at, text);
 }
 
-enum pyro_status pyro_crawl_take_map(const struct pyro_crawl_config *reader, const struct pyro_settings *map,
+enum pyro_status pyro_crawl_take_map(const struct pyro_crawl_config *reader, const struct pyro_yaml *map,
                                      const struct pyro_crawl_key *keys, size_t count, const char *what, void *target)
 {
     char text[200];
     snprintf(text, sizeof(text), "%s is a list of keys with values (KEY: VALUE)", what);
-    if (map->kind != PYRO_SETTINGS_MAP)
-        return pyro_settings_is_null(map) ? PYRO_OK : pyro_crawl_refuse(reader, map, text);
+    if (map->kind != PYRO_YAML_MAP)
+        return pyro_yaml_is_null(map) ? PYRO_OK : pyro_crawl_refuse(reader, map, text);
     for (size_t i = 0; i < map->count; i++) {
         size_t k = 0;
         while (k < count && !pyro_slice_is(map->entries[i].key, keys[k].name))
             k++;
         if (k == count)
             return unknown_key(reader, &map->entries[i], keys, count, what);
-        if (!pyro_settings_is_null(map->entries[i].value))
+        if (!pyro_yaml_is_null(map->entries[i].value))
             PYRO_TRY(keys[k].take(reader, (char *)target + keys[k].place, map->entries[i].value));
     }
     return PYRO_OK;
 }
 
-enum pyro_status pyro_crawl_take_list(const struct pyro_crawl_config *reader, const struct pyro_settings *list,
+enum pyro_status pyro_crawl_take_list(const struct pyro_crawl_config *reader, const struct pyro_yaml *list,
                                       pyro_crawl_take *take, void *target)
 {
-    if (list->kind != PYRO_SETTINGS_LIST)
+    if (list->kind != PYRO_YAML_LIST)
         return pyro_crawl_refuse(reader, list, "this is a list: each row begins with '- '");
     for (size_t i = 0; i < list->count; i++)
         PYRO_TRY(take(reader, target, list->entries[i].value));
@@ -84,16 +84,16 @@ static enum pyro_status keep(const struct pyro_crawl_config *reader, const char 
 }
 
 enum pyro_status pyro_crawl_take_text(const struct pyro_crawl_config *reader, void *target,
-                                      const struct pyro_settings *node)
+                                      const struct pyro_yaml *node)
 {
     const char *text;
-    if (!pyro_settings_text(node, &text) || strlen(text) > MOST_SECRET_BYTES)
-        return pyro_settings_refuse(node, reader->path, reader->error, "a text");
+    if (!pyro_yaml_text(node, &text) || strlen(text) > MOST_SECRET_BYTES)
+        return pyro_yaml_refuse(node, reader->path, reader->error, "a text");
     return keep(reader, target, pyro_slice_from(text));
 }
 
 static enum pyro_status read_secret_file(const struct pyro_crawl_config *reader, const char **ret,
-                                         const struct pyro_settings *node, const char *path)
+                                         const struct pyro_yaml *node, const char *path)
 {
     char text[MOST_SECRET_BYTES];
     FILE *file = fopen(path, "re");
@@ -108,10 +108,10 @@ static enum pyro_status read_secret_file(const struct pyro_crawl_config *reader,
 }
 
 enum pyro_status pyro_crawl_take_secret(const struct pyro_crawl_config *reader, void *target,
-                                        const struct pyro_settings *node)
+                                        const struct pyro_yaml *node)
 {
     const char *text;
-    if (!pyro_settings_text(node, &text) || (strncmp(text, "env:", 4) != 0 && strncmp(text, "file:", 5) != 0))
+    if (!pyro_yaml_text(node, &text) || (strncmp(text, "env:", 4) != 0 && strncmp(text, "file:", 5) != 0))
         return pyro_crawl_refuse(reader, node, "a secret is not written here; name where it is: env:NAME or file:PATH");
     if (text[0] == 'f')
         return read_secret_file(reader, target, node, text + 5);
@@ -121,24 +121,24 @@ enum pyro_status pyro_crawl_take_secret(const struct pyro_crawl_config *reader, 
     return keep(reader, target, pyro_slice_from(value));
 }
 
-enum pyro_status pyro_crawl_take_duration(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+enum pyro_status pyro_crawl_take_duration(const struct pyro_crawl_config *reader, const struct pyro_yaml *node,
                                           int64_t least_ms, int64_t *ret)
 {
     int64_t ms = 0;
-    if (!pyro_settings_duration(node, &ms) || ms < least_ms || ms > LONGEST_MS)
-        return pyro_settings_refuse(node, reader->path, reader->error, "a duration such as 60s, up to 7 days");
+    if (!pyro_yaml_duration(node, &ms) || ms < least_ms || ms > LONGEST_MS)
+        return pyro_yaml_refuse(node, reader->path, reader->error, "a duration such as 60s, up to 7 days");
     *ret = ms;
     return PYRO_OK;
 }
 
 enum pyro_status pyro_crawl_take_pattern(const struct pyro_crawl_config *reader, void *target,
-                                         const struct pyro_settings *node)
+                                         const struct pyro_yaml *node)
 {
     const char *text;
     struct pyro_pattern **ret = target;
     bool none = false;
-    if (!pyro_settings_text(node, &text) || strlen(text) > 1000)
-        return pyro_settings_refuse(node, reader->path, reader->error, "a regular expression");
+    if (!pyro_yaml_text(node, &text) || strlen(text) > 1000)
+        return pyro_yaml_refuse(node, reader->path, reader->error, "a regular expression");
     *ret = pyro_pattern_new(text, strlen(text), 0, &none);
     if (!*ret)
         return none ? pyro_crawl_no_memory(reader)
@@ -146,12 +146,12 @@ enum pyro_status pyro_crawl_take_pattern(const struct pyro_crawl_config *reader,
     return PYRO_OK;
 }
 
-static enum pyro_status take_one_of(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+static enum pyro_status take_one_of(const struct pyro_crawl_config *reader, const struct pyro_yaml *node,
                                     const char *const *names, size_t count, unsigned *ret)
 {
     const char *text = "";
     size_t i = 0;
-    pyro_settings_text(node, &text);
+    pyro_yaml_text(node, &text);
     while (i < count && strcmp(text, names[i]) != 0)
         i++;
     *ret = (unsigned)i;
@@ -159,13 +159,13 @@ static enum pyro_status take_one_of(const struct pyro_crawl_config *reader, cons
 }
 
 enum pyro_status pyro_crawl_take_address(const struct pyro_crawl_config *reader, void *target,
-                                         const struct pyro_settings *node)
+                                         const struct pyro_yaml *node)
 {
     const char *text = "";
     PYRO_TRY(pyro_crawl_take_text(reader, &text, node));
     *(const char **)target = text;
     if (!pyro_is_url(text))
-        return pyro_settings_refuse(node, reader->path, reader->error, "an address (http://HOST:PORT)");
+        return pyro_yaml_refuse(node, reader->path, reader->error, "an address (http://HOST:PORT)");
     const char *host = strstr(text, "://") + 3, *at = strchr(host, '@');
     if (at && (size_t)(at - host) < strcspn(host, "?#")) /* a password may have a slash */
         return pyro_crawl_refuse(reader, node,
@@ -181,8 +181,7 @@ struct source_row {
     double rate;
 };
 
-static enum pyro_status take_folder(const struct pyro_crawl_config *reader, void *target,
-                                    const struct pyro_settings *node)
+static enum pyro_status take_folder(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     PYRO_TRY(pyro_crawl_take_text(reader, target, node));
     return pyro_is_url(*(const char **)target)
@@ -190,8 +189,7 @@ static enum pyro_status take_folder(const struct pyro_crawl_config *reader, void
                : PYRO_OK;
 }
 
-static enum pyro_status take_mode(const struct pyro_crawl_config *reader, void *target,
-                                  const struct pyro_settings *node)
+static enum pyro_status take_mode(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     static const char *const names[] = {"auto", "log", "rest"};
     unsigned mode;
@@ -200,12 +198,11 @@ static enum pyro_status take_mode(const struct pyro_crawl_config *reader, void *
     return PYRO_OK;
 }
 
-static enum pyro_status take_rate(const struct pyro_crawl_config *reader, void *target,
-                                  const struct pyro_settings *node)
+static enum pyro_status take_rate(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     double rate;
-    if (!pyro_settings_number(node, &rate) || !(rate >= 0.001 && rate <= 1e6))
-        return pyro_settings_refuse(node, reader->path, reader->error, "a number of logs a second");
+    if (!pyro_yaml_number(node, &rate) || !(rate >= 0.001 && rate <= 1e6))
+        return pyro_yaml_refuse(node, reader->path, reader->error, "a number of logs a second");
     ((struct source_row *)target)->rate = rate;
     return PYRO_OK;
 }
@@ -220,8 +217,7 @@ enum pyro_status pyro_crawl_join_user(const struct pyro_crawl_config *reader, co
     return *ret ? PYRO_OK : pyro_crawl_no_memory(reader);
 }
 
-static enum pyro_status take_source(const struct pyro_crawl_config *reader, void *target,
-                                    const struct pyro_settings *node)
+static enum pyro_status take_source(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     static const struct pyro_crawl_key keys[] = {
         {"url", pyro_crawl_take_address, offsetof(struct source_row, place)},
@@ -235,13 +231,13 @@ static enum pyro_status take_source(const struct pyro_crawl_config *reader, void
     struct source_row row = {0};
     struct pyro_crawl_source *source;
     (void)target;
-    if (node->kind == PYRO_SETTINGS_SCALAR)
+    if (node->kind == PYRO_YAML_SCALAR)
         PYRO_TRY(pyro_crawl_take_text(reader, &row.place, node));
     else
         PYRO_TRY(PYRO_CRAWL_TAKE_MAP(reader, node, keys, "a source", &row));
     if (!row.place)
         return pyro_crawl_refuse(reader, node, "a source has a url (of a History Server) or a folder");
-    if (node->kind == PYRO_SETTINGS_SCALAR && pyro_is_url(row.place))
+    if (node->kind == PYRO_YAML_SCALAR && pyro_is_url(row.place))
         PYRO_TRY(pyro_crawl_take_address(reader, &row.place, node));
     PYRO_TRY(pyro_crawl_settings_add(reader->settings, row.place, &source, reader->error));
     source->mode = row.mode;
@@ -250,8 +246,7 @@ static enum pyro_status take_source(const struct pyro_crawl_config *reader, void
     return pyro_crawl_join_user(reader, row.user, row.password, &source->user);
 }
 
-static enum pyro_status take_sources(const struct pyro_crawl_config *reader, void *target,
-                                     const struct pyro_settings *node)
+static enum pyro_status take_sources(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     return pyro_crawl_take_list(reader, node, take_source, target);
 }
@@ -259,7 +254,7 @@ static enum pyro_status take_sources(const struct pyro_crawl_config *reader, voi
 /* ---- Names and classification ------------------------------------------------------------------------------------ */
 
 static enum pyro_status take_name_pattern(const struct pyro_crawl_config *reader, void *target,
-                                          const struct pyro_settings *node)
+                                          const struct pyro_yaml *node)
 {
     struct pyro_pattern *pattern = NULL;
     pyro_crawl_patterns *patterns = target;
@@ -274,13 +269,12 @@ static enum pyro_status take_name_pattern(const struct pyro_crawl_config *reader
 }
 
 static enum pyro_status take_patterns(const struct pyro_crawl_config *reader, void *target,
-                                      const struct pyro_settings *node)
+                                      const struct pyro_yaml *node)
 {
     return pyro_crawl_take_list(reader, node, take_name_pattern, target);
 }
 
-static enum pyro_status take_names(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
+static enum pyro_status take_names(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     static const struct pyro_crawl_key keys[] = {
         {"include", take_patterns, offsetof(struct pyro_crawl_settings, include)},
@@ -289,7 +283,7 @@ static enum pyro_status take_names(const struct pyro_crawl_config *reader, void 
     return PYRO_CRAWL_TAKE_MAP(reader, node, keys, "names", target);
 }
 
-static enum pyro_status take_of(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
+static enum pyro_status take_of(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     const char *text = "";
     PYRO_TRY(pyro_crawl_take_text(reader, &text, node));
@@ -300,8 +294,7 @@ static enum pyro_status take_of(const struct pyro_crawl_config *reader, void *ta
     return PYRO_OK;
 }
 
-static enum pyro_status take_value(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
+static enum pyro_status take_value(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     const char *text = "";
     PYRO_TRY(pyro_crawl_take_text(reader, &text, node));
@@ -310,10 +303,10 @@ static enum pyro_status take_value(const struct pyro_crawl_config *reader, void 
 }
 
 static enum pyro_status take_class_tags(const struct pyro_crawl_config *reader, void *target,
-                                        const struct pyro_settings *node)
+                                        const struct pyro_yaml *node)
 {
     struct pyro_class *rule = target;
-    if (node->kind != PYRO_SETTINGS_MAP)
+    if (node->kind != PYRO_YAML_MAP)
         return pyro_crawl_refuse(reader, node, "tags is a list of keys with values (KEY: VALUE)");
     for (size_t i = 0; i < node->count; i++) {
         const char *value = "";
@@ -329,8 +322,7 @@ static enum pyro_status take_class_tags(const struct pyro_crawl_config *reader, 
     return PYRO_OK;
 }
 
-static enum pyro_status take_class(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
+static enum pyro_status take_class(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     static const struct pyro_crawl_key keys[] = {
         {"match", pyro_crawl_take_pattern, offsetof(struct pyro_class, pattern)},
@@ -350,8 +342,7 @@ static enum pyro_status take_class(const struct pyro_crawl_config *reader, void 
     return rule->pattern ? PYRO_OK : pyro_crawl_refuse(reader, node, "a rule has a regular expression: match");
 }
 
-static enum pyro_status take_classes(const struct pyro_crawl_config *reader, void *target,
-                                     const struct pyro_settings *node)
+static enum pyro_status take_classes(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     return pyro_crawl_take_list(reader, node, take_class, target);
 }
@@ -365,7 +356,7 @@ struct store_row {
 };
 
 static enum pyro_status add_parameter(const struct pyro_crawl_config *reader, struct store_row *row, const char *name,
-                                      const struct pyro_settings *node)
+                                      const struct pyro_yaml *node)
 {
     const char *text = "";
     PYRO_TRY(pyro_crawl_take_text(reader, &text, node));
@@ -375,13 +366,13 @@ static enum pyro_status add_parameter(const struct pyro_crawl_config *reader, st
 }
 
 static enum pyro_status take_store_ca(const struct pyro_crawl_config *reader, void *target,
-                                      const struct pyro_settings *node)
+                                      const struct pyro_yaml *node)
 {
     return add_parameter(reader, target, "ca", node);
 }
 
 static enum pyro_status take_store_index(const struct pyro_crawl_config *reader, void *target,
-                                         const struct pyro_settings *node)
+                                         const struct pyro_yaml *node)
 {
     static const char *const names[] = {"raw", "agg", "err", "rows", "work"};
     for (size_t i = 0; i < node->count; i++) {
@@ -396,7 +387,7 @@ static enum pyro_status take_store_index(const struct pyro_crawl_config *reader,
 }
 
 /* The address with its name, password and parameters in place. */
-static enum pyro_status join_store(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+static enum pyro_status join_store(const struct pyro_crawl_config *reader, const struct pyro_yaml *node,
                                    const struct store_row *row)
 {
     struct pyro_strbuf url;
@@ -423,8 +414,7 @@ static enum pyro_status join_store(const struct pyro_crawl_config *reader, const
     return reader->settings->store ? PYRO_OK : pyro_crawl_no_memory(reader);
 }
 
-static enum pyro_status take_store(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
+static enum pyro_status take_store(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     static const struct pyro_crawl_key keys[] = {
         {"url", pyro_crawl_take_text, offsetof(struct store_row, url)},
@@ -435,7 +425,7 @@ static enum pyro_status take_store(const struct pyro_crawl_config *reader, void 
     };
     struct store_row row = {0};
     (void)target;
-    if (node->kind == PYRO_SETTINGS_SCALAR)
+    if (node->kind == PYRO_YAML_SCALAR)
         return pyro_crawl_take_text(reader, &reader->settings->store, node);
     pyro_strbuf_init(&row.parameters, reader->settings->allocator);
     enum pyro_status status = PYRO_CRAWL_TAKE_MAP(reader, node, keys, "a store", &row);
@@ -445,8 +435,7 @@ static enum pyro_status take_store(const struct pyro_crawl_config *reader, void 
     return status;
 }
 
-static enum pyro_status take_every(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
+static enum pyro_status take_every(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     int64_t ms = 0;
     PYRO_TRY(pyro_crawl_take_duration(reader, node, 100, &ms));
@@ -454,35 +443,31 @@ static enum pyro_status take_every(const struct pyro_crawl_config *reader, void 
     return PYRO_OK;
 }
 
-static enum pyro_status take_still(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
+static enum pyro_status take_still(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     return pyro_crawl_take_duration(reader, node, 1000, &((struct pyro_crawl_settings *)target)->still_ms);
 }
 
-static enum pyro_status take_jobs(const struct pyro_crawl_config *reader, void *target,
-                                  const struct pyro_settings *node)
+static enum pyro_status take_jobs(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     int64_t jobs;
-    if (!pyro_settings_int(node, &jobs) || jobs < 1 || jobs > 64)
-        return pyro_settings_refuse(node, reader->path, reader->error, "a number from 1 to 64");
+    if (!pyro_yaml_int(node, &jobs) || jobs < 1 || jobs > 64)
+        return pyro_yaml_refuse(node, reader->path, reader->error, "a number from 1 to 64");
     ((struct pyro_crawl_settings *)target)->jobs = (unsigned)jobs;
     return PYRO_OK;
 }
 
-static enum pyro_status take_min_end(const struct pyro_crawl_config *reader, void *target,
-                                     const struct pyro_settings *node)
+static enum pyro_status take_min_end(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     const char *text = "";
-    pyro_settings_text(node, &text);
+    pyro_yaml_text(node, &text);
     if (!pyro_parse_date(text, "%Y-%m-%dT%H:%M:%S", &((struct pyro_crawl_settings *)target)->min_end_ms))
-        return pyro_settings_refuse(node, reader->path, reader->error, "a time in UTC such as 2026-01-31T00:00:00");
+        return pyro_yaml_refuse(node, reader->path, reader->error, "a time in UTC such as 2026-01-31T00:00:00");
     return PYRO_OK;
 }
 
 /* What `suggest --apply` may do, which reads this part itself: here it is only checked. */
-static enum pyro_status take_policy(const struct pyro_crawl_config *reader, void *target,
-                                    const struct pyro_settings *node)
+static enum pyro_status take_policy(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     struct pyro_crawl_settings *settings = target;
     struct pyro_policy policy;
@@ -505,10 +490,10 @@ enum pyro_status pyro_crawl_settings_load(struct pyro_crawl_settings *settings, 
         {"policy", take_policy, 0},
     };
     const struct pyro_crawl_config reader = {settings, path, error};
-    const struct pyro_settings *root;
+    const struct pyro_yaml *root;
     struct pyro_arena arena;
     pyro_arena_init(&arena, settings->allocator);
-    enum pyro_status status = pyro_settings_load(&arena, path, &root, error);
+    enum pyro_status status = pyro_yaml_load(&arena, path, &root, error);
     if (status == PYRO_OK)
         status = PYRO_CRAWL_TAKE_MAP(&reader, root, keys, "the configuration of a crawler", settings);
     pyro_arena_done(&arena);

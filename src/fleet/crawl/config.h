@@ -13,22 +13,22 @@ struct pyro_crawl_config {
 
 /* One key of a map, and who takes its value into what the map is about. */
 typedef enum pyro_status pyro_crawl_take(const struct pyro_crawl_config *reader, void *target,
-                                         const struct pyro_settings *node);
+                                         const struct pyro_yaml *node);
 struct pyro_crawl_key {
     const char *name;
     pyro_crawl_take *take;
     size_t place; /* of the taker's target in what the map is about */
 };
 
-enum pyro_status pyro_crawl_refuse(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+enum pyro_status pyro_crawl_refuse(const struct pyro_crawl_config *reader, const struct pyro_yaml *node,
                                    const char *why);
 enum pyro_status pyro_crawl_no_memory(const struct pyro_crawl_config *reader);
 /* Refuses keys that are not in the table, naming the nearest. Values that are null count as not given. */
-enum pyro_status pyro_crawl_take_map(const struct pyro_crawl_config *reader, const struct pyro_settings *map,
+enum pyro_status pyro_crawl_take_map(const struct pyro_crawl_config *reader, const struct pyro_yaml *map,
                                      const struct pyro_crawl_key *keys, size_t count, const char *what, void *target);
 #define PYRO_CRAWL_TAKE_MAP(reader, map, keys, what, target)                                                           \
     pyro_crawl_take_map(reader, map, keys, sizeof(keys) / sizeof(*(keys)), what, target)
-enum pyro_status pyro_crawl_take_list(const struct pyro_crawl_config *reader, const struct pyro_settings *list,
+enum pyro_status pyro_crawl_take_list(const struct pyro_crawl_config *reader, const struct pyro_yaml *list,
                                       pyro_crawl_take *take, void *target);
 
 /* Texts: the target is a `const char *`, what it points to is in the settings' arena. */
@@ -39,7 +39,7 @@ pyro_crawl_take pyro_crawl_take_secret;
 pyro_crawl_take pyro_crawl_take_address;
 /* The target is a `struct pyro_pattern *`. */
 pyro_crawl_take pyro_crawl_take_pattern;
-enum pyro_status pyro_crawl_take_duration(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+enum pyro_status pyro_crawl_take_duration(const struct pyro_crawl_config *reader, const struct pyro_yaml *node,
                                           int64_t least_ms, int64_t *ret);
 /* "NAME:PASSWORD"; NULL where there is no user. */
 enum pyro_status pyro_crawl_join_user(const struct pyro_crawl_config *reader, const char *user, const char *password,

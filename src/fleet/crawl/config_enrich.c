@@ -12,44 +12,39 @@ struct row {
     const char *user, *password, *token, *ids;
     int64_t timeout_ms, cache_ms;
     struct pyro_pattern *names;
-    const struct pyro_settings *tags, *aggregates, *queue;
+    const struct pyro_yaml *tags, *aggregates, *queue;
 };
 
-static enum pyro_status take_account(const struct pyro_crawl_config *reader, void *target,
-                                     const struct pyro_settings *node)
+static enum pyro_status take_account(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     const char *text = "";
-    pyro_settings_text(node, &text);
+    pyro_yaml_text(node, &text);
     if (strncmp(text, "env:", 4) == 0 || strncmp(text, "file:", 5) == 0)
         return pyro_crawl_take_secret(reader, target, node);
     return pyro_crawl_take_text(reader, target, node);
 }
 
-static enum pyro_status take_timeout(const struct pyro_crawl_config *reader, void *target,
-                                     const struct pyro_settings *node)
+static enum pyro_status take_timeout(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     return pyro_crawl_take_duration(reader, node, 1000, &((struct row *)target)->timeout_ms);
 }
 
-static enum pyro_status take_cache(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
+static enum pyro_status take_cache(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     return pyro_crawl_take_duration(reader, node, 0, &((struct row *)target)->cache_ms);
 }
 
-static enum pyro_status take_node(const struct pyro_crawl_config *reader, void *target,
-                                  const struct pyro_settings *node)
+static enum pyro_status take_node(const struct pyro_crawl_config *reader, void *target, const struct pyro_yaml *node)
 {
     (void)reader;
-    *(const struct pyro_settings **)target = node;
+    *(const struct pyro_yaml **)target = node;
     return PYRO_OK;
 }
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static enum pyro_status add_value(const struct pyro_crawl_config *reader, struct pyro_enricher *enricher,
-                                  enum pyro_enrich_target target, struct pyro_slice name,
-                                  const struct pyro_settings *node)
+                                  enum pyro_enrich_target target, struct pyro_slice name, const struct pyro_yaml *node)
 {
     const char *text = "";
     struct pyro_error why = {.size = sizeof(why)};
@@ -67,9 +62,9 @@ static enum pyro_status add_value(const struct pyro_crawl_config *reader, struct
 }
 
 static enum pyro_status add_values(const struct pyro_crawl_config *reader, struct pyro_enricher *enricher,
-                                   enum pyro_enrich_target target, const struct pyro_settings *map)
+                                   enum pyro_enrich_target target, const struct pyro_yaml *map)
 {
-    if (map && map->kind != PYRO_SETTINGS_MAP)
+    if (map && map->kind != PYRO_YAML_MAP)
         return pyro_crawl_refuse(reader, map, "tags and aggregates are lists of names with values (NAME: VALUE)");
     for (size_t i = 0; map && i < map->count; i++)
         PYRO_TRY(add_value(reader, enricher, target, map->entries[i].key, map->entries[i].value));
@@ -106,7 +101,7 @@ static enum pyro_status set_address(const struct pyro_crawl_config *reader, stru
     return pyro_crawl_join_user(reader, row->user, row->password, &enricher->user);
 }
 
-static enum pyro_status make_enricher(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+static enum pyro_status make_enricher(const struct pyro_crawl_config *reader, const struct pyro_yaml *node,
                                       struct row *row)
 {
     struct pyro_crawl_settings *settings = reader->settings;
@@ -133,7 +128,7 @@ static enum pyro_status make_enricher(const struct pyro_crawl_config *reader, co
 }
 
 static enum pyro_status take_enricher(const struct pyro_crawl_config *reader, void *target,
-                                      const struct pyro_settings *node)
+                                      const struct pyro_yaml *node)
 {
     static const struct pyro_crawl_key keys[] = {
         {"http", pyro_crawl_take_address, offsetof(struct row, http)},
@@ -160,7 +155,7 @@ static enum pyro_status take_enricher(const struct pyro_crawl_config *reader, vo
 }
 
 enum pyro_status pyro_crawl_take_enrichers(const struct pyro_crawl_config *reader, void *target,
-                                           const struct pyro_settings *node)
+                                           const struct pyro_yaml *node)
 {
     return pyro_crawl_take_list(reader, node, take_enricher, target);
 }

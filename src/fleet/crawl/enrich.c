@@ -153,7 +153,7 @@ static enum pyro_status log_in(struct asking *asking, struct pyro_strbuf *body)
 {
     const struct pyro_enricher *enricher = asking->enricher;
     struct pyro_strbuf form, url;
-    struct pyro_http_answer answer = {0};
+    struct pyro_exchange_answer answer = {0};
     if (enricher->kind != PYRO_ENRICH_MENAS || !enricher->account)
         return PYRO_OK;
     pyro_strbuf_init(&form, enricher->memory->allocator);
@@ -184,7 +184,7 @@ static enum pyro_status log_in(struct asking *asking, struct pyro_strbuf *body)
 
 static enum pyro_status get(struct asking *asking, const char *url, struct pyro_strbuf *body)
 {
-    struct pyro_http_answer answer = {0};
+    struct pyro_exchange_answer answer = {0};
     PYRO_TRY(log_in(asking, body));
     enum pyro_status status = pyro_http_get_text(asking->http, url, ANSWER_BYTES, TRIES, body, &answer, &asking->error);
     if (status == PYRO_ERROR_CANCELLED)
@@ -396,7 +396,7 @@ static enum pyro_status ask_service(const struct pyro_enricher *enricher, struct
     size_t len = yarn ? strlen(enricher->url) - strlen("/apps/{app_id}") : strcspn(enricher->url, "{");
     pyro_strbuf_add(&url, enricher->url, len);
     pyro_strbuf_add_text(&url, yarn ? "/metrics" : "");
-    struct pyro_http_answer answer = {0};
+    struct pyro_exchange_answer answer = {0};
     enum pyro_status status = url.failed
                                   ? pyro_error_set(&asking.error, PYRO_ERROR_MEMORY, "no memory left for a request")
                                   : open_client(&asking);

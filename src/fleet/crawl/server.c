@@ -42,7 +42,7 @@ struct page {
     bool running; /* those are asked for that have not ended */
     size_t applications, fresh;
     int64_t earliest_ms; /* the least end of an application; PYRO_NONE: none has ended */
-    struct pyro_json json;
+    struct pyro_json_reader json;
     bool failed; /* no memory */
 };
 
@@ -112,14 +112,14 @@ static bool add_attempt(struct page *page, struct pyro_slice id, const struct at
 
 static void take_attempts(struct page *page, struct pyro_slice id, struct pyro_slice name, struct pyro_slice attempts)
 {
-    struct pyro_json outer = page->json;
+    struct pyro_json_reader outer = page->json;
     int64_t newest_ms = PYRO_NONE;
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, page->listing->settings->allocator);
     pyro_text_decode(&text, name, NULL);
     bool wanted = pyro_crawl_settings_wants(page->listing->settings, pyro_strbuf_slice(&text));
     pyro_strbuf_done(&text);
-    pyro_json_start(&page->json, attempts.ptr, attempts.ptr + attempts.len, pyro_scan_best());
+    pyro_json_reader_start(&page->json, attempts.ptr, attempts.ptr + attempts.len, pyro_scan_best());
     if (pyro_json_enter_array(&page->json))
         for (bool first = true; !page->failed && pyro_json_next_element(&page->json, &first);) {
             struct attempt attempt;
@@ -161,11 +161,11 @@ static void take_application(struct page *page)
     take_attempts(page, id, name, attempts);
 }
 
-static void start(struct pyro_json *json, struct pyro_strbuf *body)
+static void start(struct pyro_json_reader *json, struct pyro_strbuf *body)
 {
     for (size_t i = 0; i < body->len; i++) /* which is no white space where records are lines */
         body->data[i] = body->data[i] == '\n' || body->data[i] == '\r' ? ' ' : body->data[i];
-    pyro_json_start(json, body->data, body->data + body->len, pyro_scan_best());
+    pyro_json_reader_start(json, body->data, body->data + body->len, pyro_scan_best());
 }
 
 static enum pyro_status read_page(struct page *page, struct pyro_strbuf *body, struct pyro_error *error)
@@ -211,7 +211,7 @@ static bool is_stopped(void *context, uint64_t received, uint64_t expected)
 static enum pyro_status get_page(struct pyro_http *http, const char *url, struct pyro_strbuf *body,
                                  struct pyro_error *error)
 {
-    struct pyro_http_answer answer = {0};
+    struct pyro_exchange_answer answer = {0};
     pyro_strbuf_clear(body);
     PYRO_TRY(pyro_http_get_text(http, url, ANSWER_BYTES, TRIES, body, &answer, error));
     if (answer.status != 200)
@@ -262,7 +262,7 @@ static enum pyro_status ask_version(const struct pyro_crawl_listing *listing, st
                       raw = PYRO_SLICE_NULL;
     struct pyro_error own = {.size = sizeof(own)};
     struct pyro_strbuf body, text;
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     pyro_strbuf_init(&body, listing->settings->allocator);
     pyro_strbuf_init(&text, listing->settings->allocator);

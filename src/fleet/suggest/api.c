@@ -182,8 +182,8 @@ int pyro_suggestion_is_permitted(const pyro_suggestion *suggestion)
 
 static void write_json(struct pyro_output *output, const pyro_suggestion *suggestion)
 {
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_suggestion_json(&json, NULL, suggestion);
 }
 
@@ -312,10 +312,10 @@ static enum pyro_status suggest_each(struct all *all, struct pyro_error *error)
 static enum pyro_status write_all(const struct all *all, const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
     bool as_json = all->format == PYRO_SUGGESTION_JSON;
     pyro_output_init(&output, writer, all->options->allocator);
-    pyro_json_init(&json, &output);
+    pyro_json_writer_init(&json, &output);
     if (as_json) {
         pyro_json_begin(&json, NULL, '{');
         pyro_json_line(&json);

@@ -1,7 +1,7 @@
 /* Step 2: configurations worth predicting, near those that ran. */
 #include <math.h>
 
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 #include "fleet/statistics/statistics.h"
 #include "fleet/suggest/suggest.h"
 #include "predict/predict.h"
@@ -181,13 +181,13 @@ static void set_plan(struct making *making, struct pyro_candidate *candidate)
         bool varied = false;
         for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
             varied = varied || pyro_slice_is(key, pyro_suggest_keys[own[k]]);
-        if (varied || !pyro_setting_is_known(key))
+        if (varied || !pyro_predicted_is_known(key))
             continue;
         const struct range *range = pyro_slice_is(key, pyro_suggest_keys[PYRO_KEY_MEMORY])       ? &making->memory
                                     : pyro_slice_is(key, pyro_suggest_keys[PYRO_KEY_PARTITIONS]) ? &making->partitions
                                     : pyro_slice_is(key, pyro_suggest_keys[PYRO_KEY_ADVISORY])   ? &making->advisory
                                                                                                  : NULL;
-        double wanted = pyro_property_magnitude(pyro_property_find(key), value);
+        double wanted = pyro_setting_magnitude(pyro_setting_find(key), value);
         double near = range && isfinite(wanted) ? range_clamp(range, making->all->factor, wanted) : wanted;
         if (range && isnan(near))
             continue;

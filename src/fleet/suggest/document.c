@@ -10,7 +10,7 @@ static int64_t whole(double value)
     return isfinite(value) && fabs(value) < 9e18 ? llround(value) : PYRO_NONE;
 }
 
-static void write_range(struct pyro_json *json, const struct pyro_candidate *candidate)
+static void write_range(struct pyro_json_writer *json, const struct pyro_candidate *candidate)
 {
     pyro_json_begin(json, "wall_ms", '{');
     pyro_json_int(json, "low", whole(candidate->wall.low_ms));
@@ -19,7 +19,7 @@ static void write_range(struct pyro_json *json, const struct pyro_candidate *can
     pyro_json_end(json, '}');
 }
 
-static void write_prediction(struct pyro_json *json, const struct pyro_candidate *candidate)
+static void write_prediction(struct pyro_json_writer *json, const struct pyro_candidate *candidate)
 {
     if (!candidate->known) {
         pyro_json_null(json, "wall_ms");
@@ -32,7 +32,7 @@ static void write_prediction(struct pyro_json *json, const struct pyro_candidate
     pyro_json_real(json, "cost", candidate->cost);
 }
 
-static void write_settings(struct pyro_json *json, const char *key, const struct pyro_suggestion_result *result,
+static void write_settings(struct pyro_json_writer *json, const char *key, const struct pyro_suggestion_result *result,
                            bool previous)
 {
     pyro_json_line(json);
@@ -45,7 +45,7 @@ static void write_settings(struct pyro_json *json, const char *key, const struct
     pyro_json_end(json, '}');
 }
 
-static void write_texts(struct pyro_json *json, const char *key, const pyro_texts *texts)
+static void write_texts(struct pyro_json_writer *json, const char *key, const pyro_texts *texts)
 {
     pyro_json_line(json);
     pyro_json_begin(json, key, '[');
@@ -54,7 +54,7 @@ static void write_texts(struct pyro_json *json, const char *key, const pyro_text
     pyro_json_end(json, ']');
 }
 
-static void write_current(struct pyro_json *json, const struct pyro_suggestion_result *result)
+static void write_current(struct pyro_json_writer *json, const struct pyro_suggestion_result *result)
 {
     const struct pyro_suggest_run *run = result->history.completed;
     pyro_json_line(json);
@@ -71,7 +71,7 @@ static void write_current(struct pyro_json *json, const struct pyro_suggestion_r
     pyro_json_end(json, '}');
 }
 
-static void write_basis(struct pyro_json *json, const struct pyro_suggestion_result *result)
+static void write_basis(struct pyro_json_writer *json, const struct pyro_suggestion_result *result)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "basis", '{');
@@ -84,7 +84,7 @@ static void write_basis(struct pyro_json *json, const struct pyro_suggestion_res
     pyro_json_end(json, '}');
 }
 
-static void write_applied(struct pyro_json *json, const struct pyro_suggestion *suggestion)
+static void write_applied(struct pyro_json_writer *json, const struct pyro_suggestion *suggestion)
 {
     if (!suggestion->applied.target.ptr)
         return;
@@ -98,7 +98,7 @@ static void write_applied(struct pyro_json *json, const struct pyro_suggestion *
     pyro_json_end(json, '}');
 }
 
-void pyro_suggestion_json(struct pyro_json *json, const char *key, const struct pyro_suggestion *suggestion)
+void pyro_suggestion_json(struct pyro_json_writer *json, const char *key, const struct pyro_suggestion *suggestion)
 {
     const struct pyro_suggestion_result *result = &suggestion->result;
     pyro_json_begin(json, key, '{');

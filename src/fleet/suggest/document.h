@@ -24,7 +24,7 @@ struct pyro_suggestion {
 };
 
 /* As a member, or with a NULL key an element or the whole: pyrometer.suggestion/1. */
-void pyro_suggestion_json(struct pyro_json *json, const char *key, const struct pyro_suggestion *suggestion);
+void pyro_suggestion_json(struct pyro_json_writer *json, const char *key, const struct pyro_suggestion *suggestion);
 void pyro_suggestion_text(struct pyro_strbuf *text, const struct pyro_suggestion *suggestion);
 /* "--conf spark.executor.instances=5 ..." in one line; nothing where there are no settings. */
 void pyro_suggestion_flags(struct pyro_strbuf *text, const struct pyro_suggestion *suggestion);

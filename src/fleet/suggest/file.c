@@ -58,7 +58,7 @@ static void add_setting(struct pyro_strbuf *text, const struct pyro_suggest_sett
     pyro_strbuf_add_char(text, '\n');
 }
 
-bool pyro_settings_file_edit(struct pyro_slice text, const struct pyro_suggest_setting *settings, size_t count,
+bool pyro_defaults_file_edit(struct pyro_slice text, const struct pyro_suggest_setting *settings, size_t count,
                              struct pyro_strbuf *ret)
 {
     struct pyro_slice rest = text, line;
@@ -86,7 +86,7 @@ static enum pyro_status fail(struct pyro_error *error, enum pyro_status code, co
     return code;
 }
 
-enum pyro_status pyro_settings_file_read(const char *path, struct pyro_arena *arena, struct pyro_slice *ret,
+enum pyro_status pyro_defaults_file_read(const char *path, struct pyro_arena *arena, struct pyro_slice *ret,
                                          bool *ret_exists, struct pyro_error *error)
 {
     struct stat found;
@@ -98,7 +98,7 @@ enum pyro_status pyro_settings_file_read(const char *path, struct pyro_arena *ar
     if (!S_ISREG(found.st_mode))
         return fail(error, PYRO_ERROR_INPUT, path, "it is not a file of settings");
     pyro_strbuf_init(&text, arena->allocator);
-    enum pyro_status status = pyro_read_whole(path, PYRO_SETTINGS_FILE_BYTES, &text, error);
+    enum pyro_status status = pyro_read_whole(path, PYRO_DEFAULTS_FILE_BYTES, &text, error);
     if (status == PYRO_OK) {
         *ret = pyro_arena_copy(arena, pyro_strbuf_slice(&text));
         status = ret->ptr ? PYRO_OK : pyro_no_memory(error);
@@ -107,12 +107,12 @@ enum pyro_status pyro_settings_file_read(const char *path, struct pyro_arena *ar
     return status;
 }
 
-struct pyro_slice pyro_settings_file_copy(struct pyro_arena *arena, struct pyro_slice path, struct pyro_slice id)
+struct pyro_slice pyro_defaults_file_copy(struct pyro_arena *arena, struct pyro_slice path, struct pyro_slice id)
 {
     return pyro_arena_printf(arena, "%s.before-%s", path.ptr, id.ptr);
 }
 
-enum pyro_status pyro_settings_file_write(const char *path, const char *like, struct pyro_slice text,
+enum pyro_status pyro_defaults_file_write(const char *path, const char *like, struct pyro_slice text,
                                           struct pyro_error *error)
 {
     const struct pyro_replacement how = {.mode = 0666, .like = like, .lasts = true};

@@ -5,20 +5,20 @@
 #include "base/strbuf.h"
 #include "fleet/suggest/suggest.h"
 
-enum { PYRO_SETTINGS_FILE_BYTES = 16 << 20 };
+enum { PYRO_DEFAULTS_FILE_BYTES = 16 << 20 };
 
 /* The text with these settings: the last line of each key is replaced (Spark takes the last), others are appended. A
  * null value removes the key's lines. All other bytes stay. False: no memory. */
-bool pyro_settings_file_edit(struct pyro_slice text, const struct pyro_suggest_setting *settings, size_t count,
+bool pyro_defaults_file_edit(struct pyro_slice text, const struct pyro_suggest_setting *settings, size_t count,
                              struct pyro_strbuf *ret);
 /* Reads a whole file into the arena. A file that does not exist is empty; *ret_exists says so. */
-enum pyro_status pyro_settings_file_read(const char *path, struct pyro_arena *arena, struct pyro_slice *ret,
+enum pyro_status pyro_defaults_file_read(const char *path, struct pyro_arena *arena, struct pyro_slice *ret,
                                          bool *ret_exists, struct pyro_error *error);
 /* Where the former content of a file is kept while a suggestion is applied to it. A null slice: no memory. */
-struct pyro_slice pyro_settings_file_copy(struct pyro_arena *arena, struct pyro_slice path, struct pyro_slice id);
+struct pyro_slice pyro_defaults_file_copy(struct pyro_arena *arena, struct pyro_slice path, struct pyro_slice id);
 /* Replaces a file at once: another process sees the old or the new content. It has the permissions of `like`, or, where
  * that does not exist, those of any new file. */
-enum pyro_status pyro_settings_file_write(const char *path, const char *like, struct pyro_slice text,
+enum pyro_status pyro_defaults_file_write(const char *path, const char *like, struct pyro_slice text,
                                           struct pyro_error *error);
 
 #endif

@@ -125,7 +125,7 @@ static enum pyro_status simulate(void *context, size_t run, const struct pyro_fl
     if (ok && scale > 0 && isfinite(scale) && fabs(scale - 1) > SCALE_EQUAL)
         ok = set(replays, &scenario, "scale-input", scale);
     for (size_t i = 0; ok && i < count; i++)
-        if (!is_own(settings[i].key) && pyro_setting_is_known(settings[i].key))
+        if (!is_own(settings[i].key) && pyro_predicted_is_known(settings[i].key))
             ok = pyro_scenario_set(&scenario, settings[i].key, settings[i].value);
     if (!ok)
         return replays->arena.failed

@@ -12,50 +12,50 @@ struct pyro_policy pyro_policy_none(void)
     return (struct pyro_policy){.limits = {NAN, NAN, NAN, NAN}};
 }
 
-static enum pyro_status take_names(const struct pyro_settings *list, const char *path, struct pyro_arena *arena,
+static enum pyro_status take_names(const struct pyro_yaml *list, const char *path, struct pyro_arena *arena,
                                    struct pyro_policy *policy, struct pyro_error *error)
 {
     const char **all = pyro_arena_array(arena, list->count + 1, sizeof(*all));
     if (!all)
         return pyro_no_memory(error);
-    if (list->kind != PYRO_SETTINGS_LIST)
-        return pyro_settings_refuse(list, path, error, "a list of applications");
+    if (list->kind != PYRO_YAML_LIST)
+        return pyro_yaml_refuse(list, path, error, "a list of applications");
     for (size_t i = 0; i < list->count; i++)
-        if (!pyro_settings_text(list->entries[i].value, &all[i]))
-            return pyro_settings_refuse(list->entries[i].value, path, error, "the name of an application");
+        if (!pyro_yaml_text(list->entries[i].value, &all[i]))
+            return pyro_yaml_refuse(list->entries[i].value, path, error, "the name of an application");
     policy->apply = all;
     policy->apply_count = list->count;
     return PYRO_OK;
 }
 
-static enum pyro_status take_count(const struct pyro_settings *value, const char *path, double *ret,
+static enum pyro_status take_count(const struct pyro_yaml *value, const char *path, double *ret,
                                    struct pyro_error *error)
 {
     int64_t number = 0;
-    if (!pyro_settings_int(value, &number) || number < 1)
-        return pyro_settings_refuse(value, path, error, "a whole number above 0");
+    if (!pyro_yaml_int(value, &number) || number < 1)
+        return pyro_yaml_refuse(value, path, error, "a whole number above 0");
     *ret = (double)number;
     return PYRO_OK;
 }
 
-static enum pyro_status take_memory(const struct pyro_settings *value, const char *path, double *ret,
+static enum pyro_status take_memory(const struct pyro_yaml *value, const char *path, double *ret,
                                     struct pyro_error *error)
 {
     int64_t bytes = 0;
-    if (!pyro_settings_size(value, &bytes) || bytes < 1)
-        return pyro_settings_refuse(value, path, error, "a size such as 16g");
+    if (!pyro_yaml_size(value, &bytes) || bytes < 1)
+        return pyro_yaml_refuse(value, path, error, "a size such as 16g");
     *ret = (double)bytes;
     return PYRO_OK;
 }
 
-static enum pyro_status take(enum key key, const struct pyro_settings *value, const char *path,
-                             struct pyro_arena *arena, struct pyro_policy *policy, struct pyro_error *error)
+static enum pyro_status take(enum key key, const struct pyro_yaml *value, const char *path, struct pyro_arena *arena,
+                             struct pyro_policy *policy, struct pyro_error *error)
 {
     bool enabled = true;
     switch (key) {
     case ENABLED:
-        if (!pyro_settings_bool(value, &enabled))
-            return pyro_settings_refuse(value, path, error, "true or false");
+        if (!pyro_yaml_bool(value, &enabled))
+            return pyro_yaml_refuse(value, path, error, "true or false");
         policy->off = !enabled;
         return PYRO_OK;
     case APPLY:
@@ -71,14 +71,14 @@ static enum pyro_status take(enum key key, const struct pyro_settings *value, co
     }
 }
 
-enum pyro_status pyro_policy_take(const struct pyro_settings *section, const char *path, struct pyro_arena *arena,
+enum pyro_status pyro_policy_take(const struct pyro_yaml *section, const char *path, struct pyro_arena *arena,
                                   struct pyro_policy *ret, struct pyro_error *error)
 {
     struct pyro_policy policy = pyro_policy_none();
-    if (section && section->kind != PYRO_SETTINGS_MAP)
-        return pyro_settings_refuse(section, path, error, "a map of limits");
+    if (section && section->kind != PYRO_YAML_MAP)
+        return pyro_yaml_refuse(section, path, error, "a map of limits");
     for (size_t i = 0; section && i < section->count; i++) {
-        const struct pyro_settings_entry *entry = &section->entries[i];
+        const struct pyro_yaml_entry *entry = &section->entries[i];
         int key = 0;
         while (key < KEYS && !pyro_slice_is(entry->key, names[key]))
             key++;
@@ -97,9 +97,9 @@ enum pyro_status pyro_policy_take(const struct pyro_settings *section, const cha
 enum pyro_status pyro_policy_load(const char *path, struct pyro_arena *arena, struct pyro_policy *ret,
                                   struct pyro_error *error)
 {
-    const struct pyro_settings *root;
-    PYRO_TRY(pyro_settings_load(arena, path, &root, error));
-    return pyro_policy_take(pyro_settings_get(root, "policy"), path, arena, ret, error);
+    const struct pyro_yaml *root;
+    PYRO_TRY(pyro_yaml_load(arena, path, &root, error));
+    return pyro_policy_take(pyro_yaml_get(root, "policy"), path, arena, ret, error);
 }
 
 bool pyro_policy_applies(const struct pyro_policy *policy, struct pyro_slice application)

@@ -15,7 +15,7 @@ struct pyro_policy {
 struct pyro_policy pyro_policy_none(void);
 /* Reads the section. `path` names the file in errors; texts are in the arena of the settings. PYRO_ERROR_ARGUMENT: an
  * unknown key, or a value that is wrong. */
-enum pyro_status pyro_policy_take(const struct pyro_settings *section, const char *path, struct pyro_arena *arena,
+enum pyro_status pyro_policy_take(const struct pyro_yaml *section, const char *path, struct pyro_arena *arena,
                                   struct pyro_policy *ret, struct pyro_error *error);
 /* The same of a file, of which nothing else is read. */
 enum pyro_status pyro_policy_load(const char *path, struct pyro_arena *arena, struct pyro_policy *ret,

@@ -71,11 +71,11 @@ static enum pyro_status put(pyro_store *store, pyro_suggestion *suggestion, cons
 {
     struct pyro_strbuf text;
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
     pyro_strbuf_init(&text, suggestion->arena.allocator);
     const struct pyro_writer writer = pyro_strbuf_writer(&text);
     pyro_output_init(&output, &writer, suggestion->arena.allocator);
-    pyro_json_init(&json, &output);
+    pyro_json_writer_init(&json, &output);
     pyro_suggestion_json(&json, NULL, suggestion);
     enum pyro_status status = pyro_output_done(&output, error);
     const struct pyro_suggestion_row row = {.id = suggestion->id,
@@ -172,9 +172,9 @@ static enum pyro_status keep_former(pyro_suggestion *suggestion, struct pyro_sli
     struct pyro_slice found;
     char other[PYRO_DIGEST_BYTES];
     bool exists;
-    PYRO_TRY(pyro_settings_file_read(kept, &suggestion->arena, &found, &exists, error));
+    PYRO_TRY(pyro_defaults_file_read(kept, &suggestion->arena, &found, &exists, error));
     if (!exists)
-        return pyro_settings_file_write(kept, path.ptr, content, error);
+        return pyro_defaults_file_write(kept, path.ptr, content, error);
     pyro_digest(found, other);
     if (strcmp(hash, other) == 0)
         return PYRO_OK;
@@ -206,7 +206,7 @@ static enum pyro_status check_known(pyro_store *store, pyro_suggestion *suggesti
                               suggestion->id.ptr);
     if (pyro_kept_suggestion_last(all, count, path) != known)
         return PYRO_OK;
-    PYRO_TRY(pyro_settings_file_read(path.ptr, &suggestion->arena, &content, &exists, error));
+    PYRO_TRY(pyro_defaults_file_read(path.ptr, &suggestion->arena, &content, &exists, error));
     pyro_digest(content, hash);
     *ret_applied = exists && known->after.ptr && pyro_slice_is(known->after, hash);
     if (*ret_applied) {
@@ -227,16 +227,16 @@ static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, str
     struct pyro_slice before;
     char hash[PYRO_DIGEST_BYTES];
     bool exists;
-    PYRO_TRY(pyro_settings_file_read(path.ptr, arena, &before, &exists, error));
+    PYRO_TRY(pyro_defaults_file_read(path.ptr, arena, &before, &exists, error));
     pyro_digest(before, hash);
     PYRO_TRY(check_unchanged(store, suggestion, path, hash, error));
-    if (!pyro_settings_file_edit(before, chosen->settings, chosen->setting_count, text))
+    if (!pyro_defaults_file_edit(before, chosen->settings, chosen->setting_count, text))
         return pyro_no_memory(error);
     suggestion->applied.target = path;
     suggestion->applied.time_ms = pyro_store_now_ms();
     if (exists) {
         suggestion->applied.before = pyro_arena_copy(arena, pyro_slice_from(hash));
-        suggestion->applied.kept = pyro_settings_file_copy(arena, path, suggestion->id);
+        suggestion->applied.kept = pyro_defaults_file_copy(arena, path, suggestion->id);
         if (!suggestion->applied.before.ptr || !suggestion->applied.kept.ptr)
             return pyro_no_memory(error);
         PYRO_TRY(keep_former(suggestion, path, before, hash, error));
@@ -267,7 +267,7 @@ enum pyro_status pyro_suggestion_apply(pyro_store *store, pyro_suggestion *sugge
     if (status == PYRO_OK)
         status = put(store, suggestion, "applied", suggestion->result.rung, error);
     if (status == PYRO_OK) {
-        status = pyro_settings_file_write(target.ptr, target.ptr, pyro_strbuf_slice(&text), error);
+        status = pyro_defaults_file_write(target.ptr, target.ptr, pyro_strbuf_slice(&text), error);
         struct pyro_error other = {.size = sizeof(other)};
         if (status != PYRO_OK)
             put(store, suggestion, "refused", "the file could not be written", &other);

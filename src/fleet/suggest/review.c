@@ -97,7 +97,7 @@ static enum pyro_status check_file(const struct all_kept *all, struct pyro_arena
         return PYRO_OK;
     const struct pyro_kept_suggestion *last = pyro_kept_suggestion_last(all->items, all->count, kept->target);
     *ret_newest = last == kept;
-    PYRO_TRY(pyro_settings_file_read(kept->target.ptr, arena, &text, &exists, error));
+    PYRO_TRY(pyro_defaults_file_read(kept->target.ptr, arena, &text, &exists, error));
     pyro_digest(text, hash);
     if (!exists || !last || !last->after.ptr || !pyro_slice_is(last->after, hash)) {
         review->action = PYRO_REVIEW_CHANGED;
@@ -113,20 +113,20 @@ static enum pyro_status roll_back(struct pyro_review *review, struct pyro_arena 
     struct pyro_slice before = PYRO_SLICE_LITERAL("");
     bool exists = false;
     /* The store says which file: no other one than the copy that applying makes. */
-    struct pyro_slice copy = pyro_settings_file_copy(arena, kept->target, kept->row.id);
+    struct pyro_slice copy = pyro_defaults_file_copy(arena, kept->target, kept->row.id);
     if (!copy.ptr)
         return pyro_no_memory(error);
     if (kept->kept.ptr && !pyro_slice_eq(kept->kept, copy))
         return pyro_error_set(error, PYRO_ERROR_INPUT, "%.300s is no former file of %.300s, which is unchanged",
                               kept->kept.ptr, kept->target.ptr);
     if (kept->kept.ptr)
-        PYRO_TRY(pyro_settings_file_read(kept->kept.ptr, arena, &before, &exists, error));
+        PYRO_TRY(pyro_defaults_file_read(kept->kept.ptr, arena, &before, &exists, error));
     char hash[PYRO_DIGEST_BYTES];
     pyro_digest(before, hash);
     if (kept->kept.ptr && (!exists || !kept->before.ptr || !pyro_slice_is(kept->before, hash)))
         return pyro_error_set(error, PYRO_ERROR_INPUT, "%.300s is not the former file any more; %.300s is unchanged",
                               kept->kept.ptr, kept->target.ptr);
-    PYRO_TRY(pyro_settings_file_write(kept->target.ptr, kept->target.ptr, before, error));
+    PYRO_TRY(pyro_defaults_file_write(kept->target.ptr, kept->target.ptr, before, error));
     review->rolled_back = true;
     return PYRO_OK;
 }
@@ -164,7 +164,7 @@ static enum pyro_status review_one(pyro_store *store, const struct all_kept *all
 /* ---- The document ---------------------------------------------------------------------------------------------------
  */
 
-static void write_share(struct pyro_json *json, const char *key, const struct pyro_realised_share *share)
+static void write_share(struct pyro_json_writer *json, const char *key, const struct pyro_realised_share *share)
 {
     pyro_json_begin(json, key, '{');
     pyro_json_real(json, "share", share ? share->share : (double)NAN);
@@ -179,7 +179,7 @@ static bool knows_slow(const struct pyro_realised *realised)
     return realised->verdict != PYRO_REALISED_TOO_FEW;
 }
 
-static void write_realised(struct pyro_json *json, const struct pyro_realised *realised)
+static void write_realised(struct pyro_json_writer *json, const struct pyro_realised *realised)
 {
     bool known = knows_slow(realised);
     pyro_json_begin(json, "realised", '{');
@@ -203,7 +203,7 @@ static void write_realised(struct pyro_json *json, const struct pyro_realised *r
     pyro_json_end(json, '}');
 }
 
-static void write_review(struct pyro_json *json, const struct pyro_review *review)
+static void write_review(struct pyro_json_writer *json, const struct pyro_review *review)
 {
     const struct pyro_suggestion_row *row = &review->kept->row;
     pyro_json_line(json);
@@ -231,8 +231,8 @@ static void write_review(struct pyro_json *json, const struct pyro_review *revie
 
 static void write_json(struct pyro_output *output, const struct pyro_review *reviews, size_t count)
 {
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_line(&json);
     pyro_json_string(&json, "schema", "pyrometer.suggestion_review/1");

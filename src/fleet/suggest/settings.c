@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 #include "fleet/suggest/suggest.h"
 
 #define MIB 1048576.0
@@ -23,12 +23,12 @@ struct pyro_slice pyro_size_text(double bytes, struct pyro_arena *arena)
 
 double pyro_history_number(const struct pyro_suggest_run *run, enum pyro_suggest_key key)
 {
-    static const struct pyro_property_row count = {.kind = PYRO_PROPERTY_COUNT, .unit = 1};
-    const struct pyro_property_row *row = pyro_property_find(pyro_slice_from(pyro_suggest_keys[key]));
+    static const struct pyro_setting_row count = {.kind = PYRO_SETTING_COUNT, .unit = 1};
+    const struct pyro_setting_row *row = pyro_setting_find(pyro_slice_from(pyro_suggest_keys[key]));
     struct pyro_slice value = run->settings[key];
     if (!value.ptr && row && row->fallback)
         value = pyro_slice_from(row->fallback);
-    return pyro_property_magnitude(row ? row : &count, value); /* advice does not set spark.task.cpus */
+    return pyro_setting_magnitude(row ? row : &count, value); /* advice does not set spark.task.cpus */
 }
 
 static struct pyro_slice value_of(const struct pyro_suggest_run *run, struct pyro_slice key)
@@ -42,7 +42,7 @@ static struct pyro_slice value_of(const struct pyro_suggest_run *run, struct pyr
 bool pyro_candidate_set(struct pyro_candidate *candidate, const struct pyro_suggest_run *run, struct pyro_slice key,
                         struct pyro_slice value)
 {
-    const struct pyro_property_row *row = pyro_property_find(key);
+    const struct pyro_setting_row *row = pyro_setting_find(key);
     struct pyro_slice previous = value_of(run, key), now = previous;
     if (!key.ptr || !value.ptr)
         return false;
@@ -51,7 +51,7 @@ bool pyro_candidate_set(struct pyro_candidate *candidate, const struct pyro_sugg
     size_t place = 0;
     while (place < candidate->setting_count && !pyro_slice_eq(candidate->settings[place].key, key))
         place++;
-    if (pyro_property_same(row, now, value)) {
+    if (pyro_setting_same(row, now, value)) {
         if (place < candidate->setting_count)
             candidate->settings[place] = candidate->settings[--candidate->setting_count];
         return true;

@@ -26,7 +26,7 @@ static struct pyro_slice decode(struct pyro_slice raw, struct pyro_arena *arena)
 }
 
 /* A string or null. False: no memory. */
-static bool read_text(struct pyro_json *json, struct pyro_arena *arena, struct pyro_slice *ret)
+static bool read_text(struct pyro_json_reader *json, struct pyro_arena *arena, struct pyro_slice *ret)
 {
     struct pyro_slice raw = PYRO_SLICE_NULL;
     pyro_json_take_string(json, &raw, NULL);
@@ -35,8 +35,8 @@ static bool read_text(struct pyro_json *json, struct pyro_arena *arena, struct p
 }
 
 /* {KEY: VALUE, ...}. False: no memory; an error of the JSON sticks to the reader. */
-static bool read_settings(struct pyro_json *json, struct pyro_arena *arena, struct pyro_suggest_setting *settings,
-                          size_t *count)
+static bool read_settings(struct pyro_json_reader *json, struct pyro_arena *arena,
+                          struct pyro_suggest_setting *settings, size_t *count)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
@@ -60,13 +60,13 @@ enum pyro_status pyro_plan_read(struct pyro_slice report, struct pyro_arena *are
     PYRO_JSON_KEYS(parts, (SETTINGS, "settings"));
     struct pyro_suggest_setting *settings = pyro_arena_array(arena, PYRO_CANDIDATE_SETTINGS, sizeof(*settings));
     const char *text = copy_line(report, arena);
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object, plan;
     size_t count = 0;
     bool ok = settings && text;
     if (!ok)
         return pyro_no_memory(error);
-    pyro_json_start(&json, text, text + report.len, pyro_scan_best());
+    pyro_json_reader_start(&json, text, text + report.len, pyro_scan_best());
     if (pyro_json_enter_object(&json, &object))
         while (ok && PYRO_JSON_NEXT_KNOWN(&json, &object, members) == PLAN)
             if (pyro_json_enter_object(&json, &plan))
@@ -82,7 +82,7 @@ enum pyro_status pyro_plan_read(struct pyro_slice report, struct pyro_arena *are
     return PYRO_OK;
 }
 
-static bool read_applied(struct pyro_json *json, struct pyro_arena *arena, struct pyro_kept_suggestion *kept)
+static bool read_applied(struct pyro_json_reader *json, struct pyro_arena *arena, struct pyro_kept_suggestion *kept)
 {
     PYRO_JSON_KEYS(applied, (TARGET, "target"), (KEPT, "kept"), (BEFORE, "before_xxh128"), (AFTER, "after_xxh128"),
                    (TIME, "time_ms"));
@@ -103,7 +103,7 @@ static bool read_applied(struct pyro_json *json, struct pyro_arena *arena, struc
 }
 
 /* expected.wall_ms.high */
-static void read_expected(struct pyro_json *json, double *ret)
+static void read_expected(struct pyro_json_reader *json, double *ret)
 {
     PYRO_JSON_KEYS(expected, (WALL, "wall_ms"));
     PYRO_JSON_KEYS(range, (HIGH, "high"));
@@ -117,7 +117,7 @@ static void read_expected(struct pyro_json *json, double *ret)
 }
 
 /* The values that settings had before. */
-static bool read_previous(struct pyro_json *json, struct pyro_arena *arena, struct pyro_kept_suggestion *kept)
+static bool read_previous(struct pyro_json_reader *json, struct pyro_arena *arena, struct pyro_kept_suggestion *kept)
 {
     struct pyro_json_object object;
     bool ok = true;
@@ -139,13 +139,13 @@ enum pyro_status pyro_kept_suggestion_read(struct pyro_slice document, struct py
     PYRO_JSON_KEYS(members, (SETTINGS_OF, "settings"), (PREVIOUS, "previous"), (EXPECTED, "expected"),
                    (APPLIED, "applied"));
     const char *text = copy_line(document, arena);
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     bool ok = text != NULL;
     kept->high_ms = NAN;
     if (!ok)
         return pyro_no_memory(error);
-    pyro_json_start(&json, text, text + document.len, pyro_scan_best());
+    pyro_json_reader_start(&json, text, text + document.len, pyro_scan_best());
     if (pyro_json_enter_object(&json, &object))
         for (int key; ok && (key = PYRO_JSON_NEXT_KNOWN(&json, &object, members)) != PYRO_JSON_END;) {
             if (key == SETTINGS_OF)

@@ -312,11 +312,11 @@ static void at_border(struct pyro_fleet_view *view, const void *context)
 static enum pyro_status confounded(struct adoption *state, const struct advice *advice, const struct history *history,
                                    struct pyro_slice *ret, struct pyro_error *error)
 {
-    struct pyro_setting_change changes[PYRO_SETTING_CHANGES];
+    struct pyro_trend_change changes[PYRO_TREND_CHANGES];
     size_t count, kept = 0;
     const struct border before = {history->starts[advice->span.first - 1], advice->application},
                         after = {history->starts[advice->span.first], advice->application};
-    PYRO_TRY(pyro_setting_changes(state->view, at_border, &before, &after, changes, &count, error));
+    PYRO_TRY(pyro_trend_changes(state->view, at_border, &before, &after, changes, &count, error));
     for (size_t i = 0; i < count; i++) {
         bool advised = false;
         for (size_t k = 0; k < state->count; k++)
@@ -326,7 +326,7 @@ static enum pyro_status confounded(struct adoption *state, const struct advice *
         if (!advised)
             changes[kept++] = changes[i];
     }
-    *ret = pyro_setting_words(state->view, changes, kept);
+    *ret = pyro_trend_words(state->view, changes, kept);
     return PYRO_OK;
 }
 

@@ -248,10 +248,10 @@ static bool fill(struct pyro_fleet_view *view, const struct group *groups)
 
 static enum pyro_status add_settings(struct pyro_fleet_view *view, const struct group *groups, struct pyro_error *error)
 {
-    struct pyro_setting_change changes[PYRO_SETTING_CHANGES];
+    struct pyro_trend_change changes[PYRO_TREND_CHANGES];
     size_t count = 0;
     if (!groups[0].missing && !groups[1].missing)
-        PYRO_TRY(pyro_setting_changes(view, add_completed, &groups[0], &groups[1], changes, &count, error));
+        PYRO_TRY(pyro_trend_changes(view, add_completed, &groups[0], &groups[1], changes, &count, error));
     struct pyro_fleet_table *table = pyro_fleet_table(view, "settings", "Other settings that differ");
     pyro_fleet_column(table, "setting", "Setting", FLEET_TEXT);
     pyro_fleet_column(table, "before", "Before", FLEET_TEXT);

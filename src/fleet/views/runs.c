@@ -187,10 +187,10 @@ static enum pyro_status add_changes(struct pyro_fleet_view *view, const struct h
         size_t last = most - change->index > AROUND ? change->index + AROUND : most;
         const struct range before = range_of(history, first, change->index - 1),
                            after = range_of(history, change->index, last - 1);
-        struct pyro_setting_change settings[PYRO_SETTING_CHANGES];
+        struct pyro_trend_change settings[PYRO_TREND_CHANGES];
         size_t count = 0;
         if (i < AROUND) /* each takes four questions */
-            PYRO_TRY(pyro_setting_changes(view, in_range, &before, &after, settings, &count, error));
+            PYRO_TRY(pyro_trend_changes(view, in_range, &before, &after, settings, &count, error));
         pyro_fleet_add_int(view, table, after.from_ms);
         pyro_fleet_add(view, table, pyro_answer_value(&history->answer, history->rows[change->index], APP_ID));
         pyro_fleet_add_real(view, table, exp(change->before));
@@ -198,7 +198,7 @@ static enum pyro_status add_changes(struct pyro_fleet_view *view, const struct h
         pyro_fleet_add_real(view, table, exp(change->after - change->before) - 1);
         pyro_fleet_add_real(view, table, change->p);
         pyro_fleet_add_text(view, table,
-                            count ? pyro_setting_words(view, settings, count)
+                            count ? pyro_trend_words(view, settings, count)
                                   : PYRO_SLICE_LITERAL("no setting or version that the store knows"));
     }
     return PYRO_OK;

@@ -25,9 +25,9 @@ bool pyro_trend_of(const double *input_bytes, const double *duration_ms, size_t 
 /* ---- Settings ---- */
 
 static const char *const keys[] = {
-#define PYRO_PROPERTY(key, kind, unit, group, fallback, since, larger, when) key,
-#include "advice/properties.def"
-#undef PYRO_PROPERTY
+#define PYRO_SPARK_SETTING(key, kind, unit, group, fallback, since, larger, when) key,
+#include "advice/spark_settings.def"
+#undef PYRO_SPARK_SETTING
 };
 /* Columns of runs come first. A question may name 40 properties. */
 enum {
@@ -75,10 +75,10 @@ static struct pyro_slice most_frequent(const struct pyro_query_answer *answer, s
     return best;
 }
 
-enum pyro_status pyro_setting_changes(struct pyro_fleet_view *view,
-                                      void (*add)(struct pyro_fleet_view *view, const void *context),
-                                      const void *before, const void *after, struct pyro_setting_change *ret,
-                                      size_t *ret_count, struct pyro_error *error)
+enum pyro_status pyro_trend_changes(struct pyro_fleet_view *view,
+                                    void (*add)(struct pyro_fleet_view *view, const void *context), const void *before,
+                                    const void *after, struct pyro_trend_change *ret, size_t *ret_count,
+                                    struct pyro_error *error)
 {
     *ret_count = 0;
     for (size_t first = 0; first < KEYS; first += KEYS_ASKED) {
@@ -88,8 +88,8 @@ enum pyro_status pyro_setting_changes(struct pyro_fleet_view *view,
         PYRO_TRY(ask_settings(view, add, after, first, asked, &right, error));
         if (left.row_count == 0 || right.row_count == 0)
             return PYRO_OK;
-        for (size_t c = first ? COLUMNS : 0; c < COLUMNS + asked && *ret_count < PYRO_SETTING_CHANGES; c++) {
-            struct pyro_setting_change change = {.key = c < COLUMNS ? columns[c] : keys[first + c - COLUMNS]};
+        for (size_t c = first ? COLUMNS : 0; c < COLUMNS + asked && *ret_count < PYRO_TREND_CHANGES; c++) {
+            struct pyro_trend_change change = {.key = c < COLUMNS ? columns[c] : keys[first + c - COLUMNS]};
             change.before = most_frequent(&left, c, &change.before_count);
             change.after = most_frequent(&right, c, &change.after_count);
             if ((change.before.ptr == NULL) != (change.after.ptr == NULL) ||
@@ -100,8 +100,7 @@ enum pyro_status pyro_setting_changes(struct pyro_fleet_view *view,
     return PYRO_OK;
 }
 
-struct pyro_slice pyro_setting_words(struct pyro_fleet_view *view, const struct pyro_setting_change *changes,
-                                     size_t count)
+struct pyro_slice pyro_trend_words(struct pyro_fleet_view *view, const struct pyro_trend_change *changes, size_t count)
 {
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, view->allocator);

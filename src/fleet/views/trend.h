@@ -14,19 +14,18 @@ bool pyro_trend_of(const double *input_bytes, const double *duration_ms, size_t 
                    struct pyro_trend *ret);
 
 /* One setting that most runs of one group have, and most of the other do not. */
-struct pyro_setting_change {
+struct pyro_trend_change {
     const char *key;
     struct pyro_slice before, after; /* the most frequent value of each group; null: not set */
     size_t before_count, after_count;
 };
-enum { PYRO_SETTING_CHANGES = 24 };
+enum { PYRO_TREND_CHANGES = 24 };
 /* Compares versions and settings of two groups of runs, whose further conditions `add` adds (may be NULL). */
-enum pyro_status pyro_setting_changes(struct pyro_fleet_view *view,
-                                      void (*add)(struct pyro_fleet_view *view, const void *context),
-                                      const void *before, const void *after, struct pyro_setting_change *ret,
-                                      size_t *ret_count, struct pyro_error *error);
+enum pyro_status pyro_trend_changes(struct pyro_fleet_view *view,
+                                    void (*add)(struct pyro_fleet_view *view, const void *context), const void *before,
+                                    const void *after, struct pyro_trend_change *ret, size_t *ret_count,
+                                    struct pyro_error *error);
 /* "version 12 -> 13, spark.executor.cores 2 -> 4"; "" for none. In the view's arena. */
-struct pyro_slice pyro_setting_words(struct pyro_fleet_view *view, const struct pyro_setting_change *changes,
-                                     size_t count);
+struct pyro_slice pyro_trend_words(struct pyro_fleet_view *view, const struct pyro_trend_change *changes, size_t count);
 
 #endif

@@ -28,7 +28,7 @@ static enum pyro_fleet_unit unit_of_row(const struct pyro_fleet_table *table, si
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static void json_value(struct pyro_json *json, const struct pyro_query_value *value)
+static void json_value(struct pyro_json_writer *json, const struct pyro_query_value *value)
 {
     switch (value->kind) {
     case PYRO_VALUE_INT:
@@ -46,7 +46,7 @@ static void json_value(struct pyro_json *json, const struct pyro_query_value *va
     }
 }
 
-static void json_columns(struct pyro_json *json, const struct pyro_fleet_table *table)
+static void json_columns(struct pyro_json_writer *json, const struct pyro_fleet_table *table)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "columns", '[');
@@ -65,7 +65,7 @@ static void json_columns(struct pyro_json *json, const struct pyro_fleet_table *
     pyro_json_end(json, ']');
 }
 
-static void json_rows(struct pyro_json *json, const struct pyro_fleet_table *table)
+static void json_rows(struct pyro_json_writer *json, const struct pyro_fleet_table *table)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "rows", '[');
@@ -80,7 +80,7 @@ static void json_rows(struct pyro_json *json, const struct pyro_fleet_table *tab
     pyro_json_end(json, ']');
 }
 
-static void json_picture(struct pyro_json *json, const struct pyro_fleet_picture *picture)
+static void json_picture(struct pyro_json_writer *json, const struct pyro_fleet_picture *picture)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -99,9 +99,9 @@ static void json_picture(struct pyro_json *json, const struct pyro_fleet_picture
 
 static void write_json(struct pyro_output *output, const struct pyro_fleet_view *view)
 {
-    struct pyro_json json;
+    struct pyro_json_writer json;
     char schema[64];
-    pyro_json_init(&json, output);
+    pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     snprintf(schema, sizeof(schema), "pyrometer.fleet_%s/1", view->name);
     pyro_json_line(&json);

@@ -75,7 +75,7 @@ static enum pyro_status empty_file(struct fetching *fetching)
 }
 
 /* Gets an address into the file; a body that broke off is got again from its beginning. */
-static enum pyro_status download(struct fetching *fetching, const char *url, struct pyro_http_answer *ret)
+static enum pyro_status download(struct fetching *fetching, const char *url, struct pyro_exchange_answer *ret)
 {
     for (unsigned tried = 1;; tried++) {
         PYRO_TRY(empty_file(fetching));
@@ -131,7 +131,7 @@ static enum pyro_status open_list(struct fetching *fetching, const char **ret_re
 
 static enum pyro_status fetch_file(struct fetching *fetching)
 {
-    struct pyro_http_answer answer = {0};
+    struct pyro_exchange_answer answer = {0};
     const char *reason = NULL;
     PYRO_TRY(download(fetching, fetching->remote->base.ptr, &answer));
     if (answer.status != 200)
@@ -148,7 +148,7 @@ static enum pyro_status fetch_file(struct fetching *fetching)
  * an empty one. */
 static enum pyro_status fetch_archive(struct fetching *fetching, char *ret_refusal, size_t capacity)
 {
-    struct pyro_http_answer answer = {0};
+    struct pyro_exchange_answer answer = {0};
     const char *reason = NULL;
     struct pyro_strbuf url;
     pyro_strbuf_init(&url, fetching->client.options->allocator);
@@ -174,7 +174,7 @@ static enum pyro_status get_page(void *context, const char *page, struct pyro_st
                                  struct pyro_error *error)
 {
     struct fetching *fetching = context;
-    struct pyro_http_answer answer = {0};
+    struct pyro_exchange_answer answer = {0};
     struct pyro_strbuf url;
     pyro_strbuf_init(&url, fetching->client.options->allocator);
     pyro_remote_add_api(&url, fetching->remote, page[0] != '\0');

@@ -164,7 +164,7 @@ static enum pyro_status add_file(struct finding *finding, const char *url)
 
 /* ---- What a server has ------------------------------------------------------------------------------------------- */
 
-static struct pyro_slice take_id(struct pyro_json *json)
+static struct pyro_slice take_id(struct pyro_json_reader *json)
 {
     struct pyro_slice id = PYRO_SLICE_NULL;
     if (pyro_json_peek(json) == '"')
@@ -174,7 +174,7 @@ static struct pyro_slice take_id(struct pyro_json *json)
     return id;
 }
 
-static int64_t take_time(struct pyro_json *json)
+static int64_t take_time(struct pyro_json_reader *json)
 {
     int64_t time_ms = -1;
     char first = pyro_json_peek(json);
@@ -186,7 +186,7 @@ static int64_t take_time(struct pyro_json *json)
 }
 
 /* `attempt` as it stands in addresses; null: it has no id. */
-static bool take_attempt(struct finding *finding, struct pyro_json *json, struct pyro_json_object *object,
+static bool take_attempt(struct finding *finding, struct pyro_json_reader *json, struct pyro_json_object *object,
                          struct pyro_remote *ret)
 {
     PYRO_JSON_KEYS(keys, (ATTEMPT_ID, "attemptId"), (UPDATED, "lastUpdatedEpoch"));
@@ -216,9 +216,9 @@ struct choice {
 static enum pyro_status add_attempts(struct finding *finding, struct pyro_slice base, struct pyro_slice app,
                                      struct pyro_slice attempts, const struct choice *choice)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_remote attempt = {.base = base, .app = app}, newest = {.base = base, .app = app, .updated_ms = -1};
-    pyro_json_start(&json, attempts.ptr, attempts.ptr ? attempts.ptr + attempts.len : NULL, pyro_scan_best());
+    pyro_json_reader_start(&json, attempts.ptr, attempts.ptr ? attempts.ptr + attempts.len : NULL, pyro_scan_best());
     size_t count = 0;
     if (attempts.ptr && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
@@ -236,7 +236,7 @@ static enum pyro_status add_attempts(struct finding *finding, struct pyro_slice 
     return choice->each && count ? PYRO_OK : add_log(finding, &newest, choice->url);
 }
 
-static enum pyro_status add_application(struct finding *finding, struct pyro_json *json, struct pyro_slice base,
+static enum pyro_status add_application(struct finding *finding, struct pyro_json_reader *json, struct pyro_slice base,
                                         const struct choice *choice)
 {
     PYRO_JSON_KEYS(keys, (ID, "id"), (NAME, "name"), (ATTEMPTS, "attempts"));
@@ -263,7 +263,7 @@ static enum pyro_status ask(struct finding *finding, struct pyro_slice base, str
                             struct pyro_strbuf *body, char *ret_refusal, size_t capacity)
 {
     const struct pyro_remote asked = {.base = base, .app = app};
-    struct pyro_http_answer answer = {0};
+    struct pyro_exchange_answer answer = {0};
     struct pyro_strbuf url;
     pyro_strbuf_init(&url, finding->options->allocator);
     pyro_remote_add_api(&url, &asked, false);
@@ -291,8 +291,8 @@ static enum pyro_status read_answer(struct finding *finding, const struct addres
 {
     struct choice choice = {.each = !address->app.ptr, .wanted = address->next, .url = address->app.ptr ? url : NULL};
     size_t before = finding->logs.count, applications = 0;
-    struct pyro_json json;
-    pyro_json_start(&json, body->data, body->data + body->len, pyro_scan_best());
+    struct pyro_json_reader json;
+    pyro_json_reader_start(&json, body->data, body->data + body->len, pyro_scan_best());
     char next = pyro_json_peek(&json);
     *ret_server = next == '[' || (next == '{' && address->app.ptr);
     if (next == '[' && pyro_json_enter_array(&json)) {

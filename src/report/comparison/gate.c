@@ -51,7 +51,7 @@ static void write_text(struct pyro_output *output, const struct pyro_gate *gate,
     pyro_page_done(&page);
 }
 
-static void write_side(struct pyro_json *json, const char *key, const struct pyro_app *app)
+static void write_side(struct pyro_json_writer *json, const char *key, const struct pyro_app *app)
 {
     pyro_json_line(json);
     if (!app) {
@@ -70,8 +70,8 @@ static void write_side(struct pyro_json *json, const char *key, const struct pyr
 
 static void write_json(struct pyro_output *output, const struct pyro_gate *gate)
 {
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_line(&json);
     pyro_json_string(&json, "schema", "pyrometer.gate/1");
@@ -122,7 +122,7 @@ static const char *meaning(const struct pyro_check *check)
     return "Findings of a severity or worse";
 }
 
-static void write_result(struct pyro_json *json, const struct pyro_gate *gate, const struct pyro_check *check,
+static void write_result(struct pyro_json_writer *json, const struct pyro_gate *gate, const struct pyro_check *check,
                          size_t index)
 {
     struct pyro_strbuf text;
@@ -158,8 +158,8 @@ static void write_result(struct pyro_json *json, const struct pyro_gate *gate, c
 
 static void write_sarif(struct pyro_output *output, const struct pyro_gate *gate)
 {
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_sarif_begin(&json);
     pyro_json_line(&json);
     pyro_json_begin(&json, NULL, '{');

@@ -6,7 +6,7 @@
 #include "report/shared/facts.h"
 #include "report/shared/json_write.h"
 
-static void write_side(struct pyro_json *json, const char *key, const struct pyro_app *app)
+static void write_side(struct pyro_json_writer *json, const char *key, const struct pyro_app *app)
 {
     const struct pyro_application_row *row = &app->application;
     pyro_json_line(json);
@@ -23,7 +23,7 @@ static void write_side(struct pyro_json *json, const char *key, const struct pyr
     pyro_json_end(json, '}');
 }
 
-static void write_account(struct pyro_json *json, const char *key, int64_t before, int64_t after,
+static void write_account(struct pyro_json_writer *json, const char *key, int64_t before, int64_t after,
                           const char *const *names, const int64_t *parts_before, const int64_t *parts_after,
                           size_t count)
 {
@@ -44,7 +44,7 @@ static void write_account(struct pyro_json *json, const char *key, int64_t befor
     pyro_json_end(json, '}');
 }
 
-static void write_lines(struct pyro_json *json, const char *key, struct pyro_slice rest)
+static void write_lines(struct pyro_json_writer *json, const char *key, struct pyro_slice rest)
 {
     pyro_json_line(json);
     pyro_json_begin(json, key, '[');
@@ -59,7 +59,7 @@ static void write_lines(struct pyro_json *json, const char *key, struct pyro_sli
     pyro_json_end(json, ']');
 }
 
-static void write_explanation(struct pyro_json *json, const struct pyro_comparison *comparison)
+static void write_explanation(struct pyro_json_writer *json, const struct pyro_comparison *comparison)
 {
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, json->output->buffer.allocator);
@@ -74,7 +74,7 @@ static void write_explanation(struct pyro_json *json, const struct pyro_comparis
     pyro_strbuf_done(&text);
 }
 
-static void write_causes(struct pyro_json *json, const struct pyro_comparison *comparison)
+static void write_causes(struct pyro_json_writer *json, const struct pyro_comparison *comparison)
 {
     unsigned order[PYRO_CAUSES];
     pyro_causes_order(comparison->causes, pyro_sub_saturating(comparison->after_ms, comparison->before_ms), order);
@@ -91,7 +91,7 @@ static void write_causes(struct pyro_json *json, const struct pyro_comparison *c
     pyro_json_end(json, ']');
 }
 
-static void write_totals(struct pyro_json *json, const struct pyro_comparison *comparison)
+static void write_totals(struct pyro_json_writer *json, const struct pyro_comparison *comparison)
 {
     struct pyro_compared_total totals[PYRO_COMPARED_TOTALS];
     pyro_comparison_totals(comparison, totals);
@@ -109,7 +109,7 @@ static void write_totals(struct pyro_json *json, const struct pyro_comparison *c
     pyro_json_end(json, ']');
 }
 
-static void write_stage_side(struct pyro_json *json, const char *key, const struct pyro_app *app, ptrdiff_t row,
+static void write_stage_side(struct pyro_json_writer *json, const char *key, const struct pyro_app *app, ptrdiff_t row,
                              int64_t wall_ms, double slots)
 {
     if (row < 0) {
@@ -128,7 +128,7 @@ static void write_stage_side(struct pyro_json *json, const char *key, const stru
     pyro_json_end(json, '}');
 }
 
-static void write_stage_findings(struct pyro_json *json, const struct pyro_comparison *comparison, ptrdiff_t row)
+static void write_stage_findings(struct pyro_json_writer *json, const struct pyro_comparison *comparison, ptrdiff_t row)
 {
     pyro_json_begin(json, "findings", '[');
     for (size_t i = 0; row >= 0 && i < comparison->after->finding_count; i++)
@@ -137,7 +137,7 @@ static void write_stage_findings(struct pyro_json *json, const struct pyro_compa
     pyro_json_end(json, ']');
 }
 
-static void write_stage(struct pyro_json *json, const struct pyro_comparison *comparison,
+static void write_stage(struct pyro_json_writer *json, const struct pyro_comparison *comparison,
                         const struct pyro_compared_stage *row)
 {
     pyro_json_line(json);
@@ -168,7 +168,7 @@ static void write_stage(struct pyro_json *json, const struct pyro_comparison *co
     pyro_json_end(json, '}');
 }
 
-static void write_queries(struct pyro_json *json, const struct pyro_comparison *comparison)
+static void write_queries(struct pyro_json_writer *json, const struct pyro_comparison *comparison)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "queries", '{');
@@ -202,7 +202,7 @@ static void write_queries(struct pyro_json *json, const struct pyro_comparison *
     pyro_json_end(json, '}');
 }
 
-static void write_findings(struct pyro_json *json, const char *key, const struct pyro_comparison *comparison,
+static void write_findings(struct pyro_json_writer *json, const char *key, const struct pyro_comparison *comparison,
                            bool before, bool after)
 {
     pyro_json_line(json);
@@ -227,8 +227,8 @@ static void write_findings(struct pyro_json *json, const char *key, const struct
 void pyro_comparison_json(struct pyro_output *output, const struct pyro_comparison *comparison)
 {
     const struct pyro_numbers *before = &comparison->before->app->numbers, *after = &comparison->after->app->numbers;
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_line(&json);
     pyro_json_string(&json, "schema", "pyrometer.comparison/1");

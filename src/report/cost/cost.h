@@ -15,7 +15,7 @@ void pyro_human_hours(struct pyro_strbuf *buffer, double hours);
 void pyro_costs_json(struct pyro_output *output, const struct pyro_costs *costs, const struct pyro_cost_group *groups,
                      size_t count, const struct pyro_cluster *clusters, size_t cluster_count);
 /* The cost of one application as a JSON object. */
-void pyro_json_cost(struct pyro_json *json, const char *key, const struct pyro_cost *cost);
+void pyro_json_cost(struct pyro_json_writer *json, const char *key, const struct pyro_cost *cost);
 /* The same as a section of a report: current bill, what it was spent on, what is not known. */
 void pyro_cost_section(struct pyro_section *section, const struct pyro_cost *cost);
 

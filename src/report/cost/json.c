@@ -3,14 +3,14 @@
 
 #include "report/cost/cost.h"
 
-static void write_amount(struct pyro_json *json, const struct pyro_cost_amount *amount)
+static void write_amount(struct pyro_json_writer *json, const struct pyro_cost_amount *amount)
 {
     pyro_json_int(json, "core_ms", amount->core_ms);
     pyro_json_int(json, "memory_mib_ms", amount->memory_mib_ms);
     pyro_json_int(json, "cost_micros", amount->micros);
 }
 
-static void write_recognised(struct pyro_json *json, const char *key, const struct pyro_recognised *what)
+static void write_recognised(struct pyro_json_writer *json, const char *key, const struct pyro_recognised *what)
 {
     pyro_json_line(json);
     if (!what->text.ptr) {
@@ -24,7 +24,7 @@ static void write_recognised(struct pyro_json *json, const char *key, const stru
     pyro_json_end(json, '}');
 }
 
-static void write_place(struct pyro_json *json, const struct pyro_cost *cost)
+static void write_place(struct pyro_json_writer *json, const struct pyro_cost *cost)
 {
     const struct pyro_cost_place *place = &cost->place;
     struct pyro_recognised platform = {pyro_slice_from(pyro_platform_name(place->platform)), place->confidence,
@@ -44,7 +44,7 @@ static void write_place(struct pyro_json *json, const struct pyro_cost *cost)
     pyro_json_end(json, '}');
 }
 
-static void write_container(struct pyro_json *json, const struct pyro_container *given)
+static void write_container(struct pyro_json_writer *json, const struct pyro_container *given)
 {
     pyro_json_int(json, "cores", given->cores);
     pyro_json_int(json, "cpu_request_milli", given->cpu_milli);
@@ -55,7 +55,7 @@ static void write_container(struct pyro_json *json, const struct pyro_container 
     pyro_json_int(json, "container_mib", given->container_mib);
 }
 
-static void write_driver(struct pyro_json *json, const char *key, const struct pyro_container *given, bool there)
+static void write_driver(struct pyro_json_writer *json, const char *key, const struct pyro_container *given, bool there)
 {
     pyro_json_line(json);
     if (!there) {
@@ -67,7 +67,7 @@ static void write_driver(struct pyro_json *json, const char *key, const struct p
     pyro_json_end(json, '}');
 }
 
-static void write_allocation(struct pyro_json *json, const struct pyro_cost *cost)
+static void write_allocation(struct pyro_json_writer *json, const struct pyro_cost *cost)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "allocation", '{');
@@ -104,7 +104,7 @@ static void write_allocation(struct pyro_json *json, const struct pyro_cost *cos
     pyro_json_end(json, '}');
 }
 
-static void write_units(struct pyro_json *json, const struct pyro_cost *cost)
+static void write_units(struct pyro_json_writer *json, const struct pyro_cost *cost)
 {
     const struct pyro_cost_amount *total = &cost->total;
     pyro_json_line(json);
@@ -118,7 +118,7 @@ static void write_units(struct pyro_json *json, const struct pyro_cost *cost)
     pyro_json_end(json, '}');
 }
 
-static void write_texts(struct pyro_json *json, const char *key, const struct pyro_slice *texts, size_t count)
+static void write_texts(struct pyro_json_writer *json, const char *key, const struct pyro_slice *texts, size_t count)
 {
     pyro_json_line(json);
     pyro_json_begin(json, key, '[');
@@ -127,7 +127,7 @@ static void write_texts(struct pyro_json *json, const char *key, const struct py
     pyro_json_end(json, ']');
 }
 
-static void write_money(struct pyro_json *json, const struct pyro_money *money)
+static void write_money(struct pyro_json_writer *json, const struct pyro_money *money)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "money", '{');
@@ -157,7 +157,7 @@ static void write_money(struct pyro_json *json, const struct pyro_money *money)
     pyro_json_end(json, '}');
 }
 
-static void write_stages(struct pyro_json *json, const struct pyro_cost *cost)
+static void write_stages(struct pyro_json_writer *json, const struct pyro_cost *cost)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "stages", '[');
@@ -180,7 +180,7 @@ static void write_stages(struct pyro_json *json, const struct pyro_cost *cost)
     pyro_json_end(json, ']');
 }
 
-static void write_range(struct pyro_json *json, const char *key, int64_t low, int64_t expected, int64_t high)
+static void write_range(struct pyro_json_writer *json, const char *key, int64_t low, int64_t expected, int64_t high)
 {
     pyro_json_begin(json, key, '{');
     pyro_json_int(json, "low", low);
@@ -189,7 +189,7 @@ static void write_range(struct pyro_json *json, const char *key, int64_t low, in
     pyro_json_end(json, '}');
 }
 
-static void write_spot(struct pyro_json *json, const struct pyro_cost_spot *spot)
+static void write_spot(struct pyro_json_writer *json, const struct pyro_cost_spot *spot)
 {
     pyro_json_begin(json, "spot", '{');
     pyro_json_real(json, "interruptions_per_hour", spot->rate);
@@ -210,7 +210,7 @@ static void write_spot(struct pyro_json *json, const struct pyro_cost_spot *spot
     pyro_json_end(json, '}');
 }
 
-static void write_advice(struct pyro_json *json, const struct pyro_cost *cost)
+static void write_advice(struct pyro_json_writer *json, const struct pyro_cost *cost)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "recommendations", '[');
@@ -234,7 +234,7 @@ static void write_advice(struct pyro_json *json, const struct pyro_cost *cost)
     pyro_json_end(json, ']');
 }
 
-static void write_rows(struct pyro_json *json, const char *key, const struct pyro_cost_rows *rows, bool named)
+static void write_rows(struct pyro_json_writer *json, const char *key, const struct pyro_cost_rows *rows, bool named)
 {
     pyro_json_line(json);
     pyro_json_begin(json, key, '[');
@@ -251,7 +251,7 @@ static void write_rows(struct pyro_json *json, const char *key, const struct pyr
     pyro_json_end(json, ']');
 }
 
-void pyro_json_cost(struct pyro_json *json, const char *key, const struct pyro_cost *cost)
+void pyro_json_cost(struct pyro_json_writer *json, const char *key, const struct pyro_cost *cost)
 {
     pyro_json_begin(json, key, '{');
     write_amount(json, &cost->total);
@@ -278,7 +278,7 @@ void pyro_json_cost(struct pyro_json *json, const char *key, const struct pyro_c
     pyro_json_end(json, '}');
 }
 
-static void write_application(struct pyro_json *json, const struct pyro_cost *cost)
+static void write_application(struct pyro_json_writer *json, const struct pyro_cost *cost)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -298,7 +298,7 @@ static void write_application(struct pyro_json *json, const struct pyro_cost *co
     pyro_json_end(json, '}');
 }
 
-static void write_cluster(struct pyro_json *json, const struct pyro_cluster *cluster)
+static void write_cluster(struct pyro_json_writer *json, const struct pyro_cluster *cluster)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -322,8 +322,8 @@ static void write_cluster(struct pyro_json *json, const struct pyro_cluster *clu
 void pyro_costs_json(struct pyro_output *output, const struct pyro_costs *costs, const struct pyro_cost_group *groups,
                      size_t count, const struct pyro_cluster *clusters, size_t cluster_count)
 {
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_line(&json);
     pyro_json_string(&json, "schema", "pyrometer.cost/1");

@@ -41,8 +41,8 @@ void pyro_change_remark(struct pyro_strbuf *text, const struct pyro_diagnosis *d
         pyro_strbuf_printf(text, " %s.", row->note);
 }
 
-size_t pyro_settings_that_fit(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis, const char *which,
-                              const struct pyro_report_options *options)
+size_t pyro_add_fitting_settings(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis, const char *which,
+                                 const struct pyro_report_options *options)
 {
     size_t stays = 0;
     for (size_t i = 0; i < diagnosis->configuration_count; i++)
@@ -57,5 +57,5 @@ void pyro_changes_rest(struct pyro_strbuf *text, const struct pyro_diagnosis *di
                        const struct pyro_report_options *options)
 {
     if (!options->details)
-        pyro_settings_that_fit(text, diagnosis, "other ", options);
+        pyro_add_fitting_settings(text, diagnosis, "other ", options);
 }

@@ -8,7 +8,7 @@
 #include "report/renderers.h"
 #include "report/shared/failure.h"
 
-static void write_application(struct pyro_json *json, const struct pyro_app *app)
+static void write_application(struct pyro_json_writer *json, const struct pyro_app *app)
 {
     const struct pyro_application_row *row = &app->application;
     pyro_json_line(json);
@@ -28,7 +28,7 @@ static void write_application(struct pyro_json *json, const struct pyro_app *app
 }
 
 /* Null where the application did not fail. */
-static void write_failure(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+static void write_failure(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     const struct pyro_app *app = diagnosis->app;
     struct pyro_app_failure failure = pyro_app_failure(diagnosis);
@@ -60,7 +60,7 @@ static int compare_events(const void *a, const void *b)
 }
 
 /* Counts by name, in the order of the names: all events, or only those that are not known. */
-static void write_events(struct pyro_json *json, const char *key, const struct pyro_app *app, bool unknown_only)
+static void write_events(struct pyro_json_writer *json, const char *key, const struct pyro_app *app, bool unknown_only)
 {
     const struct pyro_integrity *integrity = &app->integrity;
     const struct pyro_event_count **sorted = NULL;
@@ -85,7 +85,7 @@ static void write_events(struct pyro_json *json, const char *key, const struct p
     pyro_release(app->allocator, sorted);
 }
 
-static void write_integrity(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+static void write_integrity(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     const struct pyro_app *app = diagnosis->app;
     const struct pyro_integrity *integrity = &app->integrity;
@@ -125,7 +125,7 @@ static void write_integrity(struct pyro_json *json, const struct pyro_diagnosis 
     pyro_json_end(json, '}');
 }
 
-static void write_totals(struct pyro_json *json, const struct pyro_numbers *numbers)
+static void write_totals(struct pyro_json_writer *json, const struct pyro_numbers *numbers)
 {
 #define TOTAL(name) pyro_json_int(json, #name, numbers->name)
     pyro_json_line(json);
@@ -154,7 +154,7 @@ static void write_totals(struct pyro_json *json, const struct pyro_numbers *numb
 #undef TOTAL
 }
 
-static void write_parts(struct pyro_json *json, const char *key, int64_t total, const char *const *names,
+static void write_parts(struct pyro_json_writer *json, const char *key, int64_t total, const char *const *names,
                         const int64_t *parts, size_t count)
 {
     pyro_json_line(json);
@@ -172,7 +172,7 @@ static void write_parts(struct pyro_json *json, const char *key, int64_t total, 
     pyro_json_end(json, '}');
 }
 
-static void write_accounts(struct pyro_json *json, const struct pyro_numbers *numbers)
+static void write_accounts(struct pyro_json_writer *json, const struct pyro_numbers *numbers)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "accounting", '{');
@@ -195,7 +195,7 @@ static void write_accounts(struct pyro_json *json, const struct pyro_numbers *nu
     pyro_json_end(json, '}');
 }
 
-static void write_memory(struct pyro_json *json, const struct pyro_numbers *numbers)
+static void write_memory(struct pyro_json_writer *json, const struct pyro_numbers *numbers)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "memory", '{');
@@ -209,7 +209,7 @@ static void write_memory(struct pyro_json *json, const struct pyro_numbers *numb
     pyro_json_end(json, '}');
 }
 
-static void write_replay(struct pyro_json *json, const struct pyro_replay_check *replay)
+static void write_replay(struct pyro_json_writer *json, const struct pyro_replay_check *replay)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "replay", '{');
@@ -220,7 +220,7 @@ static void write_replay(struct pyro_json *json, const struct pyro_replay_check 
     pyro_json_end(json, '}');
 }
 
-static void write_source(struct pyro_json *json, const struct pyro_app *app)
+static void write_source(struct pyro_json_writer *json, const struct pyro_app *app)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "source", '{');
@@ -229,7 +229,7 @@ static void write_source(struct pyro_json *json, const struct pyro_app *app)
     pyro_json_end(json, '}');
 }
 
-static void write_report(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+static void write_report(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     const struct pyro_app *app = diagnosis->app;
     pyro_json_begin(json, NULL, '{');
@@ -275,8 +275,8 @@ static void json_report(struct pyro_output *output, const struct pyro_diagnosis 
                         const struct pyro_report_options *options, size_t index, bool many)
 {
     (void)options;
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     if (many && index)
         pyro_strbuf_add_text(&output->buffer, ",\n");
     write_report(&json, diagnosis);
@@ -287,8 +287,8 @@ static void json_report(struct pyro_output *output, const struct pyro_diagnosis 
 static void json_end_many(struct pyro_output *output, const struct pyro_slice *unreadable_paths,
                           const struct pyro_slice *unreadable_reasons, size_t unreadable_count)
 {
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_strbuf_add_text(&output->buffer, "\n],\n\"unreadable\": ");
     pyro_json_begin(&json, NULL, '[');
     for (size_t i = 0; i < unreadable_count; i++) {

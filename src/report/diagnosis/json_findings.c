@@ -1,11 +1,11 @@
 #include <math.h>
 
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 #include "report/diagnosis/json_parts.h"
 #include "report/shared/facts.h"
 #include "rules/profiles/profile.h"
 
-static void write_where(struct pyro_json *json, const struct pyro_finding *finding)
+static void write_where(struct pyro_json_writer *json, const struct pyro_finding *finding)
 {
     pyro_json_begin(json, "where", '{');
     pyro_json_int(json, "job", finding->job);
@@ -21,7 +21,8 @@ static void write_where(struct pyro_json *json, const struct pyro_finding *findi
 /* A stream of a month has a million stages: a page marks no more than these. */
 enum { AFFECTED_MAX = 1000 };
 
-static void write_affected(struct pyro_json *json, const struct pyro_app *app, const struct pyro_finding *finding)
+static void write_affected(struct pyro_json_writer *json, const struct pyro_app *app,
+                           const struct pyro_finding *finding)
 {
     size_t count = finding->stage_count < AFFECTED_MAX ? finding->stage_count : AFFECTED_MAX;
     pyro_json_line(json);
@@ -38,7 +39,7 @@ static void write_affected(struct pyro_json *json, const struct pyro_app *app, c
     pyro_json_end(json, '}');
 }
 
-static void write_evidence(struct pyro_json *json, const struct pyro_finding *finding)
+static void write_evidence(struct pyro_json_writer *json, const struct pyro_finding *finding)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "evidence", '[');
@@ -55,7 +56,8 @@ static void write_evidence(struct pyro_json *json, const struct pyro_finding *fi
     pyro_json_end(json, ']');
 }
 
-static void write_settings(struct pyro_json *json, const char *key, const struct pyro_setting *settings, size_t count)
+static void write_settings(struct pyro_json_writer *json, const char *key, const struct pyro_setting *settings,
+                           size_t count)
 {
     pyro_json_begin(json, key, '{');
     for (size_t i = 0; i < count; i++) {
@@ -65,7 +67,7 @@ static void write_settings(struct pyro_json *json, const char *key, const struct
     pyro_json_end(json, '}');
 }
 
-static void write_advice(struct pyro_json *json, const struct pyro_finding *finding)
+static void write_advice(struct pyro_json_writer *json, const struct pyro_finding *finding)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "advice", '[');
@@ -82,7 +84,7 @@ static void write_advice(struct pyro_json *json, const struct pyro_finding *find
     pyro_json_end(json, ']');
 }
 
-static void write_saving(struct pyro_json *json, const struct pyro_saving *saves)
+static void write_saving(struct pyro_json_writer *json, const struct pyro_saving *saves)
 {
     static const char *const bases[] = {
         [PYRO_BASIS_NONE] = NULL, [PYRO_BASIS_SETTINGS] = "settings", [PYRO_BASIS_CODE] = "code"};
@@ -100,7 +102,7 @@ static void write_saving(struct pyro_json *json, const struct pyro_saving *saves
     pyro_json_end(json, '}');
 }
 
-void pyro_json_finding(struct pyro_json *json, const char *key, const struct pyro_diagnosis *diagnosis,
+void pyro_json_finding(struct pyro_json_writer *json, const char *key, const struct pyro_diagnosis *diagnosis,
                        const struct pyro_finding *finding)
 {
     pyro_json_line(json);
@@ -132,7 +134,7 @@ void pyro_json_finding(struct pyro_json *json, const char *key, const struct pyr
     pyro_json_end(json, '}');
 }
 
-void pyro_json_findings(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+void pyro_json_findings(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "findings", '[');
@@ -141,14 +143,14 @@ void pyro_json_findings(struct pyro_json *json, const struct pyro_diagnosis *dia
     pyro_json_end(json, ']');
 }
 
-void pyro_json_config_changes(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+void pyro_json_config_changes(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     pyro_json_line(json);
     write_settings(json, "config_changes", diagnosis->config_changes, diagnosis->config_change_count);
 }
 
-static void write_plan(struct pyro_json *json, const char *key, const struct pyro_diagnosis *diagnosis,
-                       const struct pyro_plan *plan, bool settings)
+static void write_plan(struct pyro_json_writer *json, const char *key, const struct pyro_diagnosis *diagnosis,
+                       const struct pyro_recommended_plan *plan, bool settings)
 {
     pyro_json_line(json);
     if (!plan->made) {
@@ -172,13 +174,13 @@ static void write_plan(struct pyro_json *json, const char *key, const struct pyr
     pyro_json_end(json, '}');
 }
 
-void pyro_json_plans(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+void pyro_json_plans(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     write_plan(json, "plan", diagnosis, &diagnosis->settings_plan, true);
     write_plan(json, "code_plan", diagnosis, &diagnosis->code_plan, false);
 }
 
-void pyro_json_rules(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+void pyro_json_rules(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     static const char *const names[] = {[PYRO_VERDICT_QUIET] = "quiet",
                                         [PYRO_VERDICT_FINDING] = "finding",
@@ -190,7 +192,7 @@ void pyro_json_rules(struct pyro_json *json, const struct pyro_diagnosis *diagno
     pyro_json_end(json, '}');
 }
 
-void pyro_json_suppressed(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+void pyro_json_suppressed(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "suppressed", '[');
@@ -207,7 +209,7 @@ void pyro_json_suppressed(struct pyro_json *json, const struct pyro_diagnosis *d
     pyro_json_end(json, ']');
 }
 
-void pyro_json_thresholds(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+void pyro_json_thresholds(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "thresholds", '[');
@@ -225,7 +227,7 @@ void pyro_json_thresholds(struct pyro_json *json, const struct pyro_diagnosis *d
     pyro_json_end(json, ']');
 }
 
-void pyro_json_configuration(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+void pyro_json_configuration(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     pyro_json_line(json);
     pyro_json_string(json, "platform", pyro_platform_name(pyro_app_platform(diagnosis->app)));
@@ -248,7 +250,7 @@ void pyro_json_configuration(struct pyro_json *json, const struct pyro_diagnosis
     pyro_json_end(json, ']');
 }
 
-void pyro_json_profile(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+void pyro_json_profile(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     pyro_json_line(json);
     if (!diagnosis->profile) {

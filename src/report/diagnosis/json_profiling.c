@@ -9,7 +9,7 @@ static int64_t whole_ms(int64_t ns)
     return ns == PYRO_NONE ? PYRO_NONE : (ns + NS_PER_MS / 2) / NS_PER_MS;
 }
 
-static void write_artefacts(struct pyro_json *json, const struct pyro_tracks *tracks)
+static void write_artefacts(struct pyro_json_writer *json, const struct pyro_tracks *tracks)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "artefacts", '[');
@@ -31,7 +31,7 @@ static void write_artefacts(struct pyro_json *json, const struct pyro_tracks *tr
     pyro_json_end(json, ']');
 }
 
-static void write_pauses(struct pyro_json *json, const struct pyro_tracks *tracks)
+static void write_pauses(struct pyro_json_writer *json, const struct pyro_tracks *tracks)
 {
     struct pyro_arena arena;
     size_t count;
@@ -56,7 +56,7 @@ static void write_pauses(struct pyro_json *json, const struct pyro_tracks *track
     pyro_arena_done(&arena);
 }
 
-void pyro_json_profiling(struct pyro_json *json, const struct pyro_tracks *tracks)
+void pyro_json_profiling(struct pyro_json_writer *json, const struct pyro_tracks *tracks)
 {
     if (!tracks)
         return;

@@ -21,7 +21,7 @@ static bool is_skipped(const char *const *skipped, size_t count, const char *nam
     if (!is_skipped(skipped, skipped_count, #name))                                                                    \
         WRITE_##type(json, #name, row->name);
 
-static void other_stage_columns(struct pyro_json *json, const struct pyro_stage *row)
+static void other_stage_columns(struct pyro_json_writer *json, const struct pyro_stage *row)
 {
     static const char *const skipped[] = {"id",
                                           "attempt",
@@ -43,7 +43,7 @@ static void other_stage_columns(struct pyro_json *json, const struct pyro_stage 
 #include "model/tables/stages.def"
 }
 
-static void other_executor_columns(struct pyro_json *json, const struct pyro_executor *row)
+static void other_executor_columns(struct pyro_json_writer *json, const struct pyro_executor *row)
 {
     static const char *const skipped[] = {
         "id", "host", "cores", "added_ms", "removed_ms", "remove_reason", "busy_ms", "gc_ms", "heap_peak_bytes"};
@@ -51,14 +51,14 @@ static void other_executor_columns(struct pyro_json *json, const struct pyro_exe
 #include "model/tables/executors.def"
 }
 
-static void job_columns(struct pyro_json *json, const struct pyro_job *row)
+static void job_columns(struct pyro_json_writer *json, const struct pyro_job *row)
 {
     const char *const *skipped = NULL;
     const size_t skipped_count = 0;
 #include "model/tables/jobs.def"
 }
 
-static void reject_columns(struct pyro_json *json, const struct pyro_reject *row)
+static void reject_columns(struct pyro_json_writer *json, const struct pyro_reject *row)
 {
     const char *const *skipped = NULL;
     const size_t skipped_count = 0;
@@ -66,7 +66,7 @@ static void reject_columns(struct pyro_json *json, const struct pyro_reject *row
 }
 #undef PYRO_COLUMN
 
-static void write_stage(struct pyro_json *json, const struct pyro_stage *stage)
+static void write_stage(struct pyro_json_writer *json, const struct pyro_stage *stage)
 {
     pyro_json_int(json, "id", stage->id);
     pyro_json_int(json, "attempt", stage->attempt);
@@ -89,7 +89,7 @@ static void write_stage(struct pyro_json *json, const struct pyro_stage *stage)
     other_stage_columns(json, stage);
 }
 
-static void write_executor(struct pyro_json *json, const struct pyro_executor *executor)
+static void write_executor(struct pyro_json_writer *json, const struct pyro_executor *executor)
 {
     pyro_json_text(json, "id", executor->id);
     pyro_json_text(json, "host", executor->host);
@@ -117,22 +117,22 @@ static void write_executor(struct pyro_json *json, const struct pyro_executor *e
         pyro_json_end(json, ']');                                                                                      \
     } while (0)
 
-void pyro_json_stages(struct pyro_json *json, const struct pyro_app *app)
+void pyro_json_stages(struct pyro_json_writer *json, const struct pyro_app *app)
 {
     WRITE_ROWS("stages", app->stages, SIZE_MAX, write_stage);
 }
 
-void pyro_json_executors(struct pyro_json *json, const struct pyro_app *app)
+void pyro_json_executors(struct pyro_json_writer *json, const struct pyro_app *app)
 {
     WRITE_ROWS("executors", app->executors, SIZE_MAX, write_executor);
 }
 
-void pyro_json_jobs(struct pyro_json *json, const struct pyro_app *app)
+void pyro_json_jobs(struct pyro_json_writer *json, const struct pyro_app *app)
 {
     WRITE_ROWS("jobs", app->jobs, SIZE_MAX, job_columns);
 }
 
-void pyro_json_rejects(struct pyro_json *json, const struct pyro_app *app)
+void pyro_json_rejects(struct pyro_json_writer *json, const struct pyro_app *app)
 {
     WRITE_ROWS("rejects", app->rejects, REJECTS_SHOWN, reject_columns);
 }

@@ -20,7 +20,7 @@ static int dearest_first(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static void write_operator(struct pyro_json *json, const struct pyro_plan_tree *plan, uint32_t i)
+static void write_operator(struct pyro_json_writer *json, const struct pyro_plan_tree *plan, uint32_t i)
 {
     const struct pyro_plan_op *op = &plan->ops[i];
     const struct pyro_app *app = plan->plans->app;
@@ -48,7 +48,7 @@ static void write_operator(struct pyro_json *json, const struct pyro_plan_tree *
     pyro_json_end(json, '}');
 }
 
-static void write_operators(struct pyro_json *json, const struct pyro_plan_tree *plan, struct cost *costs)
+static void write_operators(struct pyro_json_writer *json, const struct pyro_plan_tree *plan, struct cost *costs)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < plan->count; i++)
@@ -62,7 +62,7 @@ static void write_operators(struct pyro_json *json, const struct pyro_plan_tree 
     pyro_json_end(json, ']');
 }
 
-static void write_unknown(struct pyro_json *json, const struct pyro_plan_tree *plan)
+static void write_unknown(struct pyro_json_writer *json, const struct pyro_plan_tree *plan)
 {
     struct pyro_slice seen[UNKNOWN_MAX];
     size_t count = 0;
@@ -86,7 +86,7 @@ static void write_unknown(struct pyro_json *json, const struct pyro_plan_tree *p
 #define PYRO_COLUMN(name, type, unit, doc)                                                                             \
     if (strcmp(#name, "plan") != 0 && strcmp(#name, "modified_configs") != 0) /* often longer than the rest */         \
         WRITE_##type(json, #name, row->name);
-static void write_columns(struct pyro_json *json, const struct pyro_sql_execution *row)
+static void write_columns(struct pyro_json_writer *json, const struct pyro_sql_execution *row)
 {
 #include "model/tables/sql.def"
     int64_t duration = PYRO_NONE;
@@ -111,7 +111,7 @@ static struct cost *rank_executions(const struct pyro_plans *plans, struct pyro_
     return costs;
 }
 
-void pyro_json_sql(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+void pyro_json_sql(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     const struct pyro_app *app = diagnosis->app;
     const struct pyro_plans *plans = diagnosis->plans;

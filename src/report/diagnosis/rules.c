@@ -3,7 +3,7 @@
 #include "base/options.h"
 #include "report/diagnosis/json_parts.h"
 
-static void write_rule(struct pyro_json *json, size_t index)
+static void write_rule(struct pyro_json_writer *json, size_t index)
 {
     const struct pyro_rule *rule = pyro_rules[index];
     pyro_json_string(json, "id", rule->id);
@@ -12,7 +12,7 @@ static void write_rule(struct pyro_json *json, size_t index)
     pyro_json_string(json, "summary", rule->summary);
 }
 
-static void write_thresholds(struct pyro_json *json, size_t index)
+static void write_thresholds(struct pyro_json_writer *json, size_t index)
 {
     pyro_json_begin(json, "thresholds", '[');
     for (size_t i = 0; i < pyro_rules_threshold_count(index); i++) {
@@ -28,7 +28,7 @@ static void write_thresholds(struct pyro_json *json, size_t index)
     pyro_json_end(json, ']');
 }
 
-static void write_list(struct pyro_json *json)
+static void write_list(struct pyro_json_writer *json)
 {
     pyro_json_string(json, "schema", "pyrometer.rules/1");
     pyro_json_begin(json, "rules", '[');
@@ -42,7 +42,7 @@ static void write_list(struct pyro_json *json)
     pyro_json_end(json, ']');
 }
 
-void pyro_json_rule(struct pyro_json *json, size_t index)
+void pyro_json_rule(struct pyro_json_writer *json, size_t index)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "rule", '{');
@@ -55,7 +55,7 @@ void pyro_json_rule(struct pyro_json *json, size_t index)
 enum pyro_status pyro_rules_write(const char *id, const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
     size_t index = 0;
     pyro_error_clear(error);
     if (!pyro_can_write(writer))
@@ -72,7 +72,7 @@ enum pyro_status pyro_rules_write(const char *id, const struct pyro_writer *writ
                               nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     }
     pyro_output_init(&output, writer, NULL);
-    pyro_json_init(&json, &output);
+    pyro_json_writer_init(&json, &output);
     pyro_json_begin(&json, NULL, '{');
     if (id) {
         pyro_json_string(&json, "schema", "pyrometer.rule/1");
@@ -91,7 +91,7 @@ enum pyro_status pyro_finding_write(const pyro_diagnosis *diagnosis, const char 
                                     struct pyro_error *error)
 {
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
     size_t i = 0, rule = 0;
     pyro_error_clear(error);
     if (!diagnosis || !id || !pyro_can_write(writer))
@@ -104,7 +104,7 @@ enum pyro_status pyro_finding_write(const pyro_diagnosis *diagnosis, const char 
     while (rule + 1 < pyro_rules_count() && strcmp(pyro_rules[rule]->id, diagnosis->findings[i].rule->id) != 0)
         rule++;
     pyro_output_init(&output, writer, diagnosis->arena.allocator);
-    pyro_json_init(&json, &output);
+    pyro_json_writer_init(&json, &output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_string(&json, "schema", "pyrometer.finding/1");
     pyro_json_finding(&json, "finding", diagnosis, &diagnosis->findings[i]);

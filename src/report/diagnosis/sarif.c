@@ -7,7 +7,7 @@
 #include "report/renderers.h"
 #include "report/shared/facts.h"
 
-void pyro_sarif_begin(struct pyro_json *json)
+void pyro_sarif_begin(struct pyro_json_writer *json)
 {
     pyro_json_begin(json, NULL, '{');
     pyro_json_line(json);
@@ -18,14 +18,14 @@ void pyro_sarif_begin(struct pyro_json *json)
     pyro_json_begin(json, "runs", '[');
 }
 
-void pyro_sarif_end(struct pyro_json *json)
+void pyro_sarif_end(struct pyro_json_writer *json)
 {
     pyro_json_end(json, ']');
     pyro_json_end(json, '}');
     pyro_strbuf_add_char(&json->output->buffer, '\n');
 }
 
-void pyro_sarif_message(struct pyro_json *json, const char *key, struct pyro_slice text)
+void pyro_sarif_message(struct pyro_json_writer *json, const char *key, struct pyro_slice text)
 {
     pyro_json_begin(json, key, '{');
     pyro_json_text(json, "text", text.len ? text : PYRO_SLICE_LITERAL("-"));
@@ -86,7 +86,7 @@ void pyro_sarif_uri(struct pyro_strbuf *buffer, struct pyro_slice path)
     }
 }
 
-static void write_physical(struct pyro_json *json, struct pyro_slice path, int64_t line)
+static void write_physical(struct pyro_json_writer *json, struct pyro_slice path, int64_t line)
 {
     struct pyro_strbuf uri;
     pyro_strbuf_init(&uri, json->output->buffer.allocator);
@@ -105,7 +105,7 @@ static void write_physical(struct pyro_json *json, struct pyro_slice path, int64
     pyro_strbuf_done(&uri);
 }
 
-void pyro_sarif_locations(struct pyro_json *json, const struct pyro_app *app, const struct pyro_finding *finding)
+void pyro_sarif_locations(struct pyro_json_writer *json, const struct pyro_app *app, const struct pyro_finding *finding)
 {
     struct pyro_slice file = PYRO_SLICE_NULL;
     struct pyro_strbuf place;
@@ -131,7 +131,7 @@ void pyro_sarif_locations(struct pyro_json *json, const struct pyro_app *app, co
     pyro_strbuf_done(&place);
 }
 
-void pyro_sarif_run_details(struct pyro_json *json, const struct pyro_diagnosis *diagnosis, const char *verb)
+void pyro_sarif_run_details(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis, const char *verb)
 {
     const struct pyro_app *app = diagnosis->app;
     struct pyro_slice note;
@@ -164,7 +164,7 @@ void pyro_sarif_run_details(struct pyro_json *json, const struct pyro_diagnosis 
     pyro_strbuf_done(&text);
 }
 
-static void write_rule(struct pyro_json *json, const struct pyro_rule *rule)
+static void write_rule(struct pyro_json_writer *json, const struct pyro_rule *rule)
 {
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, json->output->buffer.allocator);
@@ -197,7 +197,7 @@ static void write_rule(struct pyro_json *json, const struct pyro_rule *rule)
     pyro_strbuf_done(&text);
 }
 
-static void write_driver(struct pyro_json *json)
+static void write_driver(struct pyro_json_writer *json)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "tool", '{');
@@ -226,7 +226,7 @@ static int64_t rule_index(const struct pyro_rule *rule)
     return -1;
 }
 
-static void begin_result(struct pyro_json *json, const struct pyro_rule *rule, enum pyro_severity severity)
+static void begin_result(struct pyro_json_writer *json, const struct pyro_rule *rule, enum pyro_severity severity)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -237,7 +237,7 @@ static void begin_result(struct pyro_json *json, const struct pyro_rule *rule, e
     pyro_json_line(json);
 }
 
-static void write_fingerprint(struct pyro_json *json, struct pyro_slice id)
+static void write_fingerprint(struct pyro_json_writer *json, struct pyro_slice id)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "partialFingerprints", '{');
@@ -245,7 +245,7 @@ static void write_fingerprint(struct pyro_json *json, struct pyro_slice id)
     pyro_json_end(json, '}');
 }
 
-static void write_message(struct pyro_json *json, const struct pyro_finding *finding)
+static void write_message(struct pyro_json_writer *json, const struct pyro_finding *finding)
 {
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, json->output->buffer.allocator);
@@ -261,7 +261,7 @@ static void write_message(struct pyro_json *json, const struct pyro_finding *fin
     pyro_strbuf_done(&text);
 }
 
-static void write_properties(struct pyro_json *json, const struct pyro_finding *finding)
+static void write_properties(struct pyro_json_writer *json, const struct pyro_finding *finding)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "properties", '{');
@@ -294,7 +294,7 @@ static void write_properties(struct pyro_json *json, const struct pyro_finding *
     pyro_json_end(json, '}');
 }
 
-static void write_suppression(struct pyro_json *json, struct pyro_slice reason)
+static void write_suppression(struct pyro_json_writer *json, struct pyro_slice reason)
 {
     pyro_json_begin(json, NULL, '{');
     pyro_json_string(json, "kind", "external");
@@ -304,7 +304,7 @@ static void write_suppression(struct pyro_json *json, struct pyro_slice reason)
     pyro_json_end(json, '}');
 }
 
-static void write_finding(struct pyro_json *json, const struct pyro_app *app, const struct pyro_finding *finding)
+static void write_finding(struct pyro_json_writer *json, const struct pyro_app *app, const struct pyro_finding *finding)
 {
     double share = app->application.duration_ms > 0
                        ? (double)finding->saves.wall_expected_ms / (double)app->application.duration_ms
@@ -322,7 +322,7 @@ static void write_finding(struct pyro_json *json, const struct pyro_app *app, co
     pyro_json_end(json, '}');
 }
 
-static void write_suppressed(struct pyro_json *json, const struct pyro_app *app,
+static void write_suppressed(struct pyro_json_writer *json, const struct pyro_app *app,
                              const struct pyro_suppressed *suppressed)
 {
     begin_result(json, suppressed->rule, suppressed->severity);
@@ -336,7 +336,7 @@ static void write_suppressed(struct pyro_json *json, const struct pyro_app *app,
 }
 
 /* What all recommended settings do together, and all changes of the program: properties of the run. */
-static void write_plans(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+static void write_plans(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     static const char *const names[] = {"plan", "code_plan"};
     struct pyro_strbuf text;
@@ -356,7 +356,7 @@ static void write_plans(struct pyro_json *json, const struct pyro_diagnosis *dia
     pyro_strbuf_done(&text);
 }
 
-static void write_run(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+static void write_run(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -375,18 +375,18 @@ static void write_run(struct pyro_json *json, const struct pyro_diagnosis *diagn
 
 static void sarif_begin_many(struct pyro_output *output, const struct pyro_report_options *options)
 {
-    struct pyro_json json;
+    struct pyro_json_writer json;
     (void)options;
-    pyro_json_init(&json, output);
+    pyro_json_writer_init(&json, output);
     pyro_sarif_begin(&json);
 }
 
 static void sarif_report(struct pyro_output *output, const struct pyro_diagnosis *diagnosis,
                          const struct pyro_report_options *options, size_t index, bool many)
 {
-    struct pyro_json json;
+    struct pyro_json_writer json;
     (void)options;
-    pyro_json_init(&json, output);
+    pyro_json_writer_init(&json, output);
     if (!many)
         pyro_sarif_begin(&json);
     else if (index)
@@ -404,8 +404,8 @@ static void sarif_end_many(struct pyro_output *output, const struct pyro_slice *
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, output->buffer.allocator);
     for (size_t i = 0; i < unreadable_count; i++) {
-        struct pyro_json json;
-        pyro_json_init(&json, output);
+        struct pyro_json_writer json;
+        pyro_json_writer_init(&json, output);
         if (output->reports || i)
             pyro_strbuf_add_char(&output->buffer, ',');
         pyro_strbuf_clear(&text);

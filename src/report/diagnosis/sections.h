@@ -33,8 +33,8 @@ void pyro_change_remark(struct pyro_strbuf *text, const struct pyro_diagnosis *d
 void pyro_changes_rest(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis,
                        const struct pyro_report_options *options);
 /* "3 WHICHsettings fit this run." with their number, which it returns; nothing where there is none. */
-size_t pyro_settings_that_fit(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis, const char *which,
-                              const struct pyro_report_options *options);
+size_t pyro_add_fitting_settings(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis, const char *which,
+                                 const struct pyro_report_options *options);
 /* A property's value, cut where it is long; "unset". */
 void pyro_add_setting(struct pyro_strbuf *text, struct pyro_slice value);
 

@@ -27,7 +27,7 @@ void pyro_section_configuration(struct pyro_section *section, const struct pyro_
         return;
     if (diagnosis->change_count == 0)
         pyro_strbuf_add_text(&section->lead, "Nothing to change: ");
-    if (pyro_settings_that_fit(&section->lead, diagnosis, "", options) == 0)
+    if (pyro_add_fitting_settings(&section->lead, diagnosis, "", options) == 0)
         return; /* a section without a title is left out */
     section->title = "Configuration";
     for (size_t i = 0; i < diagnosis->configuration_count && options->details; i++) {

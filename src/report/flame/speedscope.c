@@ -3,7 +3,7 @@
 #include "report/flame/flame.h"
 #include "report/shared/json_write.h"
 
-static void write_frames(const struct pyro_flame *flame, struct pyro_json *json)
+static void write_frames(const struct pyro_flame *flame, struct pyro_json_writer *json)
 {
     pyro_json_begin(json, "frames", '[');
     for (size_t i = 1; i < flame->frames.count; i++) {
@@ -20,7 +20,7 @@ static void write_frames(const struct pyro_flame *flame, struct pyro_json *json)
     pyro_json_end(json, ']');
 }
 
-static void write_samples(const struct pyro_flame *flame, struct pyro_json *json)
+static void write_samples(const struct pyro_flame *flame, struct pyro_json_writer *json)
 {
     uint32_t frames[PYRO_PROFILE_DEPTH + 4];
     pyro_json_line(json);
@@ -44,8 +44,8 @@ static void write_samples(const struct pyro_flame *flame, struct pyro_json *json
 void pyro_flame_write_speedscope(const struct pyro_flame *flame, struct pyro_output *output)
 {
     bool ns = strcmp(flame->unit, "ns") == 0, bytes = strcmp(flame->unit, "bytes") == 0;
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_line(&json);
     pyro_json_string(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");

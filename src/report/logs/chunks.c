@@ -18,7 +18,7 @@ static struct pyro_slice hide(struct hiding *hiding, struct pyro_slice text)
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static void write_chunk(struct pyro_json *json, struct hiding *hiding, const struct pyro_log_chunk *chunk)
+static void write_chunk(struct pyro_json_writer *json, struct hiding *hiding, const struct pyro_log_chunk *chunk)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -31,8 +31,8 @@ static void write_chunk(struct pyro_json *json, struct hiding *hiding, const str
     pyro_json_string(json, "level", pyro_log_level_name(chunk->level));
     pyro_json_int(json, "first_ms", chunk->first_ms);
     pyro_json_int(json, "last_ms", chunk->last_ms);
-    pyro_log_json_texts(json, "containers", chunk->containers, chunk->container_count);
-    pyro_log_json_ints(json, "stages", chunk->stages, chunk->stage_count);
+    pyro_logs_json_texts(json, "containers", chunk->containers, chunk->container_count);
+    pyro_logs_json_ints(json, "stages", chunk->stages, chunk->stage_count);
     pyro_json_real(json, "share", chunk->share);
     pyro_json_text(json, "group", chunk->group);
     pyro_json_end(json, '}');
@@ -41,8 +41,8 @@ static void write_chunk(struct pyro_json *json, struct hiding *hiding, const str
 static void write_json(struct pyro_log_document *document, struct hiding *hiding, const struct pyro_log_chunk *chunks,
                        size_t count, bool exact)
 {
-    struct pyro_json json;
-    pyro_log_json_begin(&json, document, "pyrometer.chunks/1");
+    struct pyro_json_writer json;
+    pyro_logs_json_begin(&json, document, "pyrometer.chunks/1");
     pyro_json_line(&json);
     pyro_json_bool(&json, "exact", exact);
     pyro_json_count(&json, "found", count);
@@ -53,7 +53,7 @@ static void write_json(struct pyro_log_document *document, struct hiding *hiding
         pyro_output_flush(document->output, false);
     }
     pyro_json_end(&json, ']');
-    pyro_log_json_end(&json, document);
+    pyro_logs_json_end(&json, document);
 }
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */

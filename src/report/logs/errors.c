@@ -7,7 +7,7 @@ enum { LINES_SHOWN = 12, VALUES_SHOWN = 6, MESSAGE_SHOWN = 200 };
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static void write_root(struct pyro_json *json, const struct pyro_log_error *error)
+static void write_root(struct pyro_json_writer *json, const struct pyro_log_error *error)
 {
     if (!error->root.ptr) {
         pyro_json_null(json, "root");
@@ -19,7 +19,7 @@ static void write_root(struct pyro_json *json, const struct pyro_log_error *erro
     pyro_json_end(json, '}');
 }
 
-static void write_error(struct pyro_json *json, const struct pyro_log_error *error)
+static void write_error(struct pyro_json_writer *json, const struct pyro_log_error *error)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -31,12 +31,12 @@ static void write_error(struct pyro_json *json, const struct pyro_log_error *err
     pyro_json_string(json, "cause", error->cause);
     pyro_json_text(json, "logger", error->logger);
     write_root(json, error);
-    pyro_log_json_texts(json, "classes", error->classes, error->class_count);
-    pyro_log_json_texts(json, "frames", error->frames, error->frame_count);
-    pyro_log_json_texts(json, "containers", error->containers, error->container_count);
-    pyro_log_json_texts(json, "executors", error->executors, error->executor_count);
-    pyro_log_json_ints(json, "tasks", error->tasks, error->task_count);
-    pyro_log_json_ints(json, "stages", error->stages, error->stage_count);
+    pyro_logs_json_texts(json, "classes", error->classes, error->class_count);
+    pyro_logs_json_texts(json, "frames", error->frames, error->frame_count);
+    pyro_logs_json_texts(json, "containers", error->containers, error->container_count);
+    pyro_logs_json_texts(json, "executors", error->executors, error->executor_count);
+    pyro_logs_json_ints(json, "tasks", error->tasks, error->task_count);
+    pyro_logs_json_ints(json, "stages", error->stages, error->stage_count);
     pyro_json_text(json, "text", error->text);
     pyro_json_end(json, '}');
 }
@@ -44,9 +44,9 @@ static void write_error(struct pyro_json *json, const struct pyro_log_error *err
 static void write_json(struct pyro_log_document *document, const struct pyro_log_error *errors, size_t count,
                        uint64_t other)
 {
-    struct pyro_json json;
+    struct pyro_json_writer json;
     size_t shown = pyro_log_shown(document, count);
-    pyro_log_json_begin(&json, document, "pyrometer.errors/1");
+    pyro_logs_json_begin(&json, document, "pyrometer.errors/1");
     pyro_json_line(&json);
     pyro_json_count(&json, "kinds", count);
     pyro_json_count(&json, "other", other);
@@ -57,7 +57,7 @@ static void write_json(struct pyro_log_document *document, const struct pyro_log
         pyro_output_flush(document->output, false);
     }
     pyro_json_end(&json, ']');
-    pyro_log_json_end(&json, document);
+    pyro_logs_json_end(&json, document);
 }
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */

@@ -42,11 +42,11 @@ void pyro_log_chunks_write(struct pyro_log_document *document, const struct pyro
 /* How many of `count` rows are shown. */
 size_t pyro_log_shown(const struct pyro_log_document *document, size_t count);
 /* {"schema": ..., "files": ..., "lines": ..., "records": ... of the document's object. */
-void pyro_log_json_begin(struct pyro_json *json, const struct pyro_log_document *document, const char *schema);
+void pyro_logs_json_begin(struct pyro_json_writer *json, const struct pyro_log_document *document, const char *schema);
 /* "notes", "unreadable", and the object's end. */
-void pyro_log_json_end(struct pyro_json *json, const struct pyro_log_document *document);
-void pyro_log_json_texts(struct pyro_json *json, const char *key, const struct pyro_slice *texts, size_t count);
-void pyro_log_json_ints(struct pyro_json *json, const char *key, const int64_t *values, size_t count);
+void pyro_logs_json_end(struct pyro_json_writer *json, const struct pyro_log_document *document);
+void pyro_logs_json_texts(struct pyro_json_writer *json, const char *key, const struct pyro_slice *texts, size_t count);
+void pyro_logs_json_ints(struct pyro_json_writer *json, const char *key, const int64_t *values, size_t count);
 /* The head of a text: "120,345 lines in 4 files." behind what document->line has. */
 void pyro_log_text_begin(struct pyro_page *page, struct pyro_log_document *document, const char *title);
 /* Notes and what could not be read. */

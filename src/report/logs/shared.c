@@ -11,10 +11,10 @@ size_t pyro_log_shown(const struct pyro_log_document *document, size_t count)
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-void pyro_log_json_begin(struct pyro_json *json, const struct pyro_log_document *document, const char *schema)
+void pyro_logs_json_begin(struct pyro_json_writer *json, const struct pyro_log_document *document, const char *schema)
 {
     const struct pyro_log_counts *counts = &document->input->counts;
-    pyro_json_init(json, document->output);
+    pyro_json_writer_init(json, document->output);
     pyro_json_begin(json, NULL, '{');
     pyro_json_line(json);
     pyro_json_string(json, "schema", schema);
@@ -25,7 +25,7 @@ void pyro_log_json_begin(struct pyro_json *json, const struct pyro_log_document 
     pyro_json_count(json, "bytes", counts->bytes);
 }
 
-static void write_problems(struct pyro_json *json, const char *key, const char *reason,
+static void write_problems(struct pyro_json_writer *json, const char *key, const char *reason,
                            const struct pyro_log_problem *problems, size_t count)
 {
     pyro_json_line(json);
@@ -40,7 +40,7 @@ static void write_problems(struct pyro_json *json, const char *key, const char *
     pyro_json_end(json, ']');
 }
 
-void pyro_log_json_end(struct pyro_json *json, const struct pyro_log_document *document)
+void pyro_logs_json_end(struct pyro_json_writer *json, const struct pyro_log_document *document)
 {
     const struct pyro_log_input *input = document->input;
     write_problems(json, "notes", "text", input->notes.items, input->notes.count);
@@ -49,7 +49,7 @@ void pyro_log_json_end(struct pyro_json *json, const struct pyro_log_document *d
     pyro_strbuf_add_char(&document->output->buffer, '\n');
 }
 
-void pyro_log_json_texts(struct pyro_json *json, const char *key, const struct pyro_slice *texts, size_t count)
+void pyro_logs_json_texts(struct pyro_json_writer *json, const char *key, const struct pyro_slice *texts, size_t count)
 {
     pyro_json_begin(json, key, '[');
     for (size_t i = 0; i < count; i++)
@@ -57,7 +57,7 @@ void pyro_log_json_texts(struct pyro_json *json, const char *key, const struct p
     pyro_json_end(json, ']');
 }
 
-void pyro_log_json_ints(struct pyro_json *json, const char *key, const int64_t *values, size_t count)
+void pyro_logs_json_ints(struct pyro_json_writer *json, const char *key, const int64_t *values, size_t count)
 {
     pyro_json_begin_numbers(json, key);
     for (size_t i = 0; i < count; i++)

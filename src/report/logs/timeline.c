@@ -14,13 +14,13 @@ static const char *status_name(enum pyro_line_status status)
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static void begin_row(struct pyro_json *json)
+static void begin_row(struct pyro_json_writer *json)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
 }
 
-static void write_application(struct pyro_json *json, const struct pyro_line_application *row)
+static void write_application(struct pyro_json_writer *json, const struct pyro_line_application *row)
 {
     begin_row(json);
     pyro_json_text(json, "id", row->id);
@@ -31,7 +31,7 @@ static void write_application(struct pyro_json *json, const struct pyro_line_app
     pyro_json_end(json, '}');
 }
 
-static void write_job(struct pyro_json *json, const struct pyro_line_job *row)
+static void write_job(struct pyro_json_writer *json, const struct pyro_line_job *row)
 {
     begin_row(json);
     pyro_json_int(json, "application", row->application);
@@ -44,7 +44,7 @@ static void write_job(struct pyro_json *json, const struct pyro_line_job *row)
     pyro_json_end(json, '}');
 }
 
-static void write_stage(struct pyro_json *json, const struct pyro_line_stage *row)
+static void write_stage(struct pyro_json_writer *json, const struct pyro_line_stage *row)
 {
     begin_row(json);
     pyro_json_int(json, "application", row->application);
@@ -57,7 +57,7 @@ static void write_stage(struct pyro_json *json, const struct pyro_line_stage *ro
     pyro_json_end(json, '}');
 }
 
-static void write_task(struct pyro_json *json, const struct pyro_line_timeline *timeline,
+static void write_task(struct pyro_json_writer *json, const struct pyro_line_timeline *timeline,
                        const struct pyro_line_task *row)
 {
     begin_row(json);
@@ -74,13 +74,13 @@ static void write_task(struct pyro_json *json, const struct pyro_line_timeline *
     pyro_json_end(json, '}');
 }
 
-static void begin_rows(struct pyro_json *json, const char *key)
+static void begin_rows(struct pyro_json_writer *json, const char *key)
 {
     pyro_json_line(json);
     pyro_json_begin(json, key, '[');
 }
 
-static void write_active(struct pyro_json *json, const struct pyro_line_result *result)
+static void write_active(struct pyro_json_writer *json, const struct pyro_line_result *result)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "active", '{');
@@ -98,8 +98,8 @@ static void write_active(struct pyro_json *json, const struct pyro_line_result *
 static void write_json(struct pyro_log_document *document, const struct pyro_line_timeline *timeline,
                        const struct pyro_line_result *result)
 {
-    struct pyro_json json;
-    pyro_log_json_begin(&json, document, "pyrometer.log_timeline/1");
+    struct pyro_json_writer json;
+    pyro_logs_json_begin(&json, document, "pyrometer.log_timeline/1");
     pyro_json_line(&json);
     pyro_json_count(&json, "left_out", result->left_out);
     begin_rows(&json, "applications");
@@ -121,7 +121,7 @@ static void write_json(struct pyro_log_document *document, const struct pyro_lin
     }
     pyro_json_end(&json, ']');
     write_active(&json, result);
-    pyro_log_json_end(&json, document);
+    pyro_logs_json_end(&json, document);
 }
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */

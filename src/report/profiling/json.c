@@ -14,7 +14,7 @@ static int64_t ms_of(int64_t ns)
     return ns == PYRO_NONE ? PYRO_NONE : ns >= 0 ? (ns + NS_PER_MS / 2) / NS_PER_MS : ns / NS_PER_MS;
 }
 
-static void write_processes(struct pyro_json *json, const struct pyro_profiling *profile)
+static void write_processes(struct pyro_json_writer *json, const struct pyro_profiling *profile)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "processes", '[');
@@ -40,7 +40,7 @@ static void write_processes(struct pyro_json *json, const struct pyro_profiling 
 /* ---- Series
  * ---------------------------------------------------------------------------------------------------------- */
 
-static void write_process(struct pyro_json *json, const struct pyro_profiling *profile, int32_t thread)
+static void write_process(struct pyro_json_writer *json, const struct pyro_profiling *profile, int32_t thread)
 {
     const struct pyro_thread_row *row = thread < 0 ? NULL : pyro_tracks_thread(profile->tracks, (size_t)thread);
     int32_t process = pyro_profiling_process_of(profile, thread);
@@ -48,7 +48,7 @@ static void write_process(struct pyro_json *json, const struct pyro_profiling *p
     pyro_json_text(json, "thread", row && row->parent >= 0 ? row->name : PYRO_SLICE_NULL);
 }
 
-static void write_series_head(struct pyro_json *json, const struct pyro_profiling *profile, int32_t number)
+static void write_series_head(struct pyro_json_writer *json, const struct pyro_profiling *profile, int32_t number)
 {
     const struct pyro_series_row *series = pyro_tracks_series(profile->tracks, (size_t)number);
     const char *unit = pyro_profiling_unit(profile, series->unit);
@@ -65,8 +65,8 @@ static double minutes_of(const struct pyro_profiling *profile, int64_t time_ns)
 }
 
 /* Of times and minutes of marks: the minutes are since the start of the profile. */
-static void write_times(struct pyro_json *json, const struct pyro_profiling *profile, const struct pyro_track *track,
-                        const char *key, const char *key_minutes)
+static void write_times(struct pyro_json_writer *json, const struct pyro_profiling *profile,
+                        const struct pyro_track *track, const char *key, const char *key_minutes)
 {
     pyro_json_begin_numbers(json, key);
     for (size_t i = 0; i < track->count; i++)
@@ -80,7 +80,7 @@ static void write_times(struct pyro_json *json, const struct pyro_profiling *pro
     pyro_json_end(json, ']');
 }
 
-static void write_series_track(struct pyro_json *json, const struct pyro_profiling *profile,
+static void write_series_track(struct pyro_json_writer *json, const struct pyro_profiling *profile,
                                const struct pyro_track *track)
 {
     const struct pyro_series_row *series = pyro_tracks_series(profile->tracks, (size_t)track->series);
@@ -95,7 +95,7 @@ static void write_series_track(struct pyro_json *json, const struct pyro_profili
     pyro_json_end(json, '}');
 }
 
-static void write_spans_track(struct pyro_json *json, const struct pyro_profiling *profile,
+static void write_spans_track(struct pyro_json_writer *json, const struct pyro_profiling *profile,
                               const struct pyro_track *track)
 {
     pyro_json_line(json);
@@ -126,7 +126,7 @@ static bool is_wanted(const struct pyro_profiling *profile, const struct pyro_tr
 }
 
 /* `kind` of tracks, in the member of this name. */
-static bool write_tracks(struct pyro_json *json, const struct pyro_profiling *profile, const char *name,
+static bool write_tracks(struct pyro_json_writer *json, const struct pyro_profiling *profile, const char *name,
                          enum pyro_track_kind kind, struct pyro_arena *arena)
 {
     const struct pyro_track_window window = {profile->start_ns, profile->end_ns, PYRO_PROFILING_POINTS};
@@ -149,7 +149,7 @@ static bool write_tracks(struct pyro_json *json, const struct pyro_profiling *pr
     return done;
 }
 
-static void write_maxima(struct pyro_json *json, const struct pyro_profiling *profile)
+static void write_maxima(struct pyro_json_writer *json, const struct pyro_profiling *profile)
 {
     size_t series = pyro_tracks_count(profile->tracks, PYRO_TRACK_SERIES);
     pyro_json_line(json);
@@ -175,7 +175,7 @@ static void write_maxima(struct pyro_json *json, const struct pyro_profiling *pr
 
 enum work { TASKS, STAGES, JOBS };
 
-static void write_work_row(struct pyro_json *json, const struct pyro_profiling_work *row, enum work kind)
+static void write_work_row(struct pyro_json_writer *json, const struct pyro_profiling_work *row, enum work kind)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -193,7 +193,7 @@ static void write_work_row(struct pyro_json *json, const struct pyro_profiling_w
     pyro_json_end(json, '}');
 }
 
-static void write_work(struct pyro_json *json, const char *name, const struct pyro_profiling_works *works,
+static void write_work(struct pyro_json_writer *json, const char *name, const struct pyro_profiling_works *works,
                        enum work kind)
 {
     pyro_json_line(json);
@@ -203,7 +203,7 @@ static void write_work(struct pyro_json *json, const char *name, const struct py
     pyro_json_end(json, ']');
 }
 
-static void write_findings(struct pyro_json *json, const struct pyro_profiling *profile)
+static void write_findings(struct pyro_json_writer *json, const struct pyro_profiling *profile)
 {
     const struct pyro_diagnosis *diagnosis = profile->diagnosis;
     pyro_json_line(json);
@@ -227,7 +227,7 @@ static void write_findings(struct pyro_json *json, const struct pyro_profiling *
 /* ---- Methods
  * --------------------------------------------------------------------------------------------------------- */
 
-static void write_methods_of(struct pyro_json *json, enum pyro_sample_event event,
+static void write_methods_of(struct pyro_json_writer *json, enum pyro_sample_event event,
                              const struct pyro_profiling_samples *samples)
 {
     double whole = samples->weight > 0 ? (double)samples->weight : (double)NAN;
@@ -249,7 +249,7 @@ static void write_methods_of(struct pyro_json *json, enum pyro_sample_event even
     }
 }
 
-static void write_samples(struct pyro_json *json, const struct pyro_profiling *profile)
+static void write_samples(struct pyro_json_writer *json, const struct pyro_profiling *profile)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "samples", '[');
@@ -269,7 +269,7 @@ static void write_samples(struct pyro_json *json, const struct pyro_profiling *p
     pyro_json_end(json, ']');
 }
 
-static void write_methods(struct pyro_json *json, const struct pyro_profiling *profile)
+static void write_methods(struct pyro_json_writer *json, const struct pyro_profiling *profile)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "top_methods", '[');
@@ -279,7 +279,7 @@ static void write_methods(struct pyro_json *json, const struct pyro_profiling *p
     pyro_json_end(json, ']');
 }
 
-static void write_allocations(struct pyro_json *json, const struct pyro_profiling *profile)
+static void write_allocations(struct pyro_json_writer *json, const struct pyro_profiling *profile)
 {
     int64_t weight = profile->samples[PYRO_SAMPLE_ALLOC].weight;
     pyro_json_line(json);
@@ -299,7 +299,7 @@ static void write_allocations(struct pyro_json *json, const struct pyro_profilin
     pyro_json_end(json, ']');
 }
 
-static void write_files(struct pyro_json *json, const struct pyro_tracks *tracks)
+static void write_files(struct pyro_json_writer *json, const struct pyro_tracks *tracks)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "files", '[');
@@ -320,7 +320,7 @@ static void write_files(struct pyro_json *json, const struct pyro_tracks *tracks
     pyro_json_end(json, ']');
 }
 
-static void write_serialization(struct pyro_json *json, const struct pyro_profiling *profile)
+static void write_serialization(struct pyro_json_writer *json, const struct pyro_profiling *profile)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "serialization", '[');
@@ -342,7 +342,7 @@ static void write_serialization(struct pyro_json *json, const struct pyro_profil
     pyro_json_end(json, ']');
 }
 
-static void write_head(struct pyro_json *json, const struct pyro_profiling *profile)
+static void write_head(struct pyro_json_writer *json, const struct pyro_profiling *profile)
 {
     const struct pyro_app *app = profile->diagnosis ? profile->diagnosis->app : NULL;
     bool timed = pyro_profiling_is_timed(profile);
@@ -357,8 +357,8 @@ static void write_head(struct pyro_json *json, const struct pyro_profiling *prof
 
 bool pyro_profiling_json(struct pyro_output *output, const struct pyro_profiling *profile, struct pyro_arena *arena)
 {
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     write_head(&json, profile);
     write_files(&json, profile->tracks);

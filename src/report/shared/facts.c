@@ -211,7 +211,7 @@ void pyro_fact_verdict(struct pyro_strbuf *buffer, const struct pyro_diagnosis *
 
 void pyro_fact_plan(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis, bool code)
 {
-    const struct pyro_plan *plan = code ? &diagnosis->code_plan : &diagnosis->settings_plan;
+    const struct pyro_recommended_plan *plan = code ? &diagnosis->code_plan : &diagnosis->settings_plan;
     const struct pyro_cost *cost = diagnosis->cost;
     if (!plan->made)
         return;

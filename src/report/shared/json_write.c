@@ -2,17 +2,17 @@
 
 #include "report/shared/escape.h"
 
-void pyro_json_init(struct pyro_json *json, struct pyro_output *output)
+void pyro_json_writer_init(struct pyro_json_writer *json, struct pyro_output *output)
 {
-    *json = (struct pyro_json){.output = output};
+    *json = (struct pyro_json_writer){.output = output};
 }
 
-void pyro_json_line(struct pyro_json *json)
+void pyro_json_line(struct pyro_json_writer *json)
 {
     json->line = true;
 }
 
-static void new_line(struct pyro_json *json, unsigned indent)
+static void new_line(struct pyro_json_writer *json, unsigned indent)
 {
     pyro_strbuf_add_char(&json->output->buffer, '\n');
     while (indent--)
@@ -20,7 +20,7 @@ static void new_line(struct pyro_json *json, unsigned indent)
 }
 
 /* Comma, line break or blank in front of a member, as its place needs. */
-static void separate(struct pyro_json *json)
+static void separate(struct pyro_json_writer *json)
 {
     struct pyro_strbuf *buffer = &json->output->buffer;
     uint64_t bit = (uint64_t)1 << (json->depth & 63);
@@ -38,7 +38,7 @@ static void separate(struct pyro_json *json)
     json->line = false;
 }
 
-void pyro_json_key(struct pyro_json *json, struct pyro_slice key)
+void pyro_json_key(struct pyro_json_writer *json, struct pyro_slice key)
 {
     separate(json);
     pyro_add_json(&json->output->buffer, key);
@@ -47,7 +47,7 @@ void pyro_json_key(struct pyro_json *json, struct pyro_slice key)
     json->filled &= ~((uint64_t)1 << (json->depth & 63));
 }
 
-static struct pyro_strbuf *member(struct pyro_json *json, const char *key)
+static struct pyro_strbuf *member(struct pyro_json_writer *json, const char *key)
 {
     struct pyro_strbuf *buffer = &json->output->buffer;
     separate(json);
@@ -58,12 +58,12 @@ static struct pyro_strbuf *member(struct pyro_json *json, const char *key)
     return buffer;
 }
 
-void pyro_json_begin_value(struct pyro_json *json)
+void pyro_json_begin_value(struct pyro_json_writer *json)
 {
     separate(json);
 }
 
-void pyro_json_begin(struct pyro_json *json, const char *key, char bracket)
+void pyro_json_begin(struct pyro_json_writer *json, const char *key, char bracket)
 {
     pyro_strbuf_add_char(member(json, key), bracket);
     json->depth++;
@@ -72,7 +72,7 @@ void pyro_json_begin(struct pyro_json *json, const char *key, char bracket)
     json->lined &= ~bit;
 }
 
-void pyro_json_end(struct pyro_json *json, char bracket)
+void pyro_json_end(struct pyro_json_writer *json, char bracket)
 {
     uint64_t bit = (uint64_t)1 << (json->depth & 63);
     json->depth--;
@@ -82,12 +82,12 @@ void pyro_json_end(struct pyro_json *json, char bracket)
     pyro_strbuf_add_char(&json->output->buffer, bracket);
 }
 
-void pyro_json_null(struct pyro_json *json, const char *key)
+void pyro_json_null(struct pyro_json_writer *json, const char *key)
 {
     pyro_strbuf_add_text(member(json, key), "null");
 }
 
-void pyro_json_int(struct pyro_json *json, const char *key, int64_t value)
+void pyro_json_int(struct pyro_json_writer *json, const char *key, int64_t value)
 {
     if (value == PYRO_NONE)
         pyro_json_null(json, key);
@@ -95,37 +95,37 @@ void pyro_json_int(struct pyro_json *json, const char *key, int64_t value)
         pyro_strbuf_add_int(member(json, key), value);
 }
 
-void pyro_json_count(struct pyro_json *json, const char *key, uint64_t value)
+void pyro_json_count(struct pyro_json_writer *json, const char *key, uint64_t value)
 {
     pyro_strbuf_printf(member(json, key), "%llu", (unsigned long long)value);
 }
 
-void pyro_json_real(struct pyro_json *json, const char *key, double value)
+void pyro_json_real(struct pyro_json_writer *json, const char *key, double value)
 {
     pyro_add_json_real(member(json, key), value);
 }
 
-void pyro_json_bool(struct pyro_json *json, const char *key, bool value)
+void pyro_json_bool(struct pyro_json_writer *json, const char *key, bool value)
 {
     pyro_strbuf_add_text(member(json, key), value ? "true" : "false");
 }
 
-void pyro_json_text(struct pyro_json *json, const char *key, struct pyro_slice value)
+void pyro_json_text(struct pyro_json_writer *json, const char *key, struct pyro_slice value)
 {
     pyro_add_json(member(json, key), value);
 }
 
-void pyro_json_string(struct pyro_json *json, const char *key, const char *value)
+void pyro_json_string(struct pyro_json_writer *json, const char *key, const char *value)
 {
     pyro_add_json(member(json, key), pyro_slice_from(value));
 }
 
-void pyro_json_begin_numbers(struct pyro_json *json, const char *key)
+void pyro_json_begin_numbers(struct pyro_json_writer *json, const char *key)
 {
     pyro_json_begin(json, key, '[');
 }
 
-static struct pyro_strbuf *next_number(struct pyro_json *json)
+static struct pyro_strbuf *next_number(struct pyro_json_writer *json)
 {
     struct pyro_strbuf *buffer = &json->output->buffer;
     uint64_t bit = (uint64_t)1 << (json->depth & 63);
@@ -136,7 +136,7 @@ static struct pyro_strbuf *next_number(struct pyro_json *json)
     return buffer;
 }
 
-void pyro_json_number(struct pyro_json *json, int64_t value)
+void pyro_json_number(struct pyro_json_writer *json, int64_t value)
 {
     struct pyro_strbuf *buffer = next_number(json);
     if (value == PYRO_NONE)
@@ -145,7 +145,7 @@ void pyro_json_number(struct pyro_json *json, int64_t value)
         pyro_strbuf_add_int(buffer, value);
 }
 
-void pyro_json_thousandths(struct pyro_json *json, int64_t value)
+void pyro_json_thousandths(struct pyro_json_writer *json, int64_t value)
 {
     if (value == PYRO_NONE || value % 1000 == 0) {
         pyro_json_number(json, value == PYRO_NONE ? value : value / 1000);
@@ -159,7 +159,7 @@ void pyro_json_thousandths(struct pyro_json *json, int64_t value)
                        fraction);
 }
 
-void pyro_json_end_numbers(struct pyro_json *json)
+void pyro_json_end_numbers(struct pyro_json_writer *json)
 {
     pyro_json_end(json, ']');
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 #include "base/memory.h"
 #include "report/sparkview/sparkview.h"
 
@@ -46,9 +46,9 @@ static bool is_name(struct pyro_slice key)
  * text says what they are, but for names. */
 static void write_value(struct spark_json *json, struct pyro_slice key, struct pyro_slice value)
 {
-    const struct pyro_property_row *row = pyro_property_find(key);
-    double number = pyro_property_magnitude(row, value);
-    if (row && row->kind == PYRO_PROPERTY_FLAG && isfinite(number))
+    const struct pyro_setting_row *row = pyro_setting_find(key);
+    double number = pyro_setting_magnitude(row, value);
+    if (row && row->kind == PYRO_SETTING_FLAG && isfinite(number))
         pyro_spark_word(json, number > 0 ? "true" : "false");
     else if (row && isfinite(number) && fabs(number) < 0x1p53 && floor(number) >= number)
         pyro_spark_integer(json, (int64_t)number);

@@ -1,5 +1,5 @@
 /* pyrometer.configuration/1: properties as they were beside those that this run recommends, ready to be pasted. */
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 #include "report/shared/escape.h"
 #include "report/views/views.h"
 
@@ -83,7 +83,7 @@ static void add_python(struct pyro_strbuf *text, const struct pyro_setting *sett
 
 typedef void add_setting(struct pyro_strbuf *text, const struct pyro_setting *setting);
 
-static void write_text(struct pyro_json *json, const char *key, const struct pyro_diagnosis *diagnosis,
+static void write_text(struct pyro_json_writer *json, const char *key, const struct pyro_diagnosis *diagnosis,
                        const char *head, const char *tail, add_setting *add)
 {
     struct pyro_strbuf text, settings;
@@ -112,7 +112,7 @@ static void write_text(struct pyro_json *json, const char *key, const struct pyr
 /* ---- Rows ---- */
 
 /* Ids of the findings that advise this property; the one that its value comes from is the first. */
-static void write_findings(struct pyro_json *json, const struct pyro_diagnosis *diagnosis,
+static void write_findings(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis,
                            const struct pyro_configured *row)
 {
     pyro_json_begin(json, "findings", '[');
@@ -130,9 +130,10 @@ static void write_findings(struct pyro_json *json, const struct pyro_diagnosis *
     pyro_json_end(json, ']');
 }
 
-static void write_row(struct pyro_json *json, const struct pyro_diagnosis *diagnosis, const struct pyro_configured *row)
+static void write_row(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis,
+                      const struct pyro_configured *row)
 {
-    const struct pyro_property_row *known = pyro_property_find(row->key);
+    const struct pyro_setting_row *known = pyro_setting_find(row->key);
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
     pyro_json_text(json, "key", row->key);
@@ -147,7 +148,8 @@ static void write_row(struct pyro_json *json, const struct pyro_diagnosis *diagn
     pyro_json_end(json, '}');
 }
 
-static void write_rows(struct pyro_json *json, const char *key, const struct pyro_diagnosis *diagnosis, bool changes)
+static void write_rows(struct pyro_json_writer *json, const char *key, const struct pyro_diagnosis *diagnosis,
+                       bool changes)
 {
     pyro_json_line(json);
     pyro_json_begin(json, key, '[');
@@ -157,7 +159,7 @@ static void write_rows(struct pyro_json *json, const char *key, const struct pyr
     pyro_json_end(json, ']');
 }
 
-enum pyro_status pyro_view_configuration(struct pyro_json *json, const struct pyro_view_request *request,
+enum pyro_status pyro_view_configuration(struct pyro_json_writer *json, const struct pyro_view_request *request,
                                          struct pyro_error *error)
 {
     const struct pyro_diagnosis *diagnosis = request->diagnosis;

@@ -4,7 +4,7 @@
 #include "report/views/views.h"
 
 /* Those of one kind as an object; rows are sorted by kind, then name. */
-static void write_kind(struct pyro_json *json, const struct pyro_app *app, const char *kind, uint64_t *redacted)
+static void write_kind(struct pyro_json_writer *json, const struct pyro_app *app, const char *kind, uint64_t *redacted)
 {
     pyro_json_line(json);
     pyro_json_begin(json, kind, '{');
@@ -20,7 +20,7 @@ static void write_kind(struct pyro_json *json, const struct pyro_app *app, const
     pyro_json_end(json, '}');
 }
 
-enum pyro_status pyro_view_environment(struct pyro_json *json, const struct pyro_view_request *request,
+enum pyro_status pyro_view_environment(struct pyro_json_writer *json, const struct pyro_view_request *request,
                                        struct pyro_error *error)
 {
     static const char *const kinds[] = {"spark", "system", "hadoop", "jvm", "metrics"};

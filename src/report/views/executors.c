@@ -129,7 +129,7 @@ static int64_t share(double part, double whole)
     return whole > 0 ? (int64_t)llround(fmin(fmax(part / whole, 0), 1) * 1000) : PYRO_NONE;
 }
 
-static void write_series(struct pyro_json *json, const struct usage *usage, size_t row)
+static void write_series(struct pyro_json_writer *json, const struct usage *usage, size_t row)
 {
     const struct pyro_executor *executor = &usage->app->executors.items[row];
     double cores = (double)pyro_executor_cores(executor);
@@ -152,7 +152,7 @@ static void write_series(struct pyro_json *json, const struct usage *usage, size
     pyro_json_end_numbers(json);
 }
 
-static void write_executor(struct pyro_json *json, const struct usage *usage, size_t row)
+static void write_executor(struct pyro_json_writer *json, const struct usage *usage, size_t row)
 {
     const struct pyro_executor *executor = &usage->app->executors.items[row];
     const struct pyro_numbers *numbers = &usage->app->numbers;
@@ -185,7 +185,7 @@ static void write_executor(struct pyro_json *json, const struct usage *usage, si
     pyro_json_end(json, '}');
 }
 
-static void write_total(struct pyro_json *json, const struct usage *usage)
+static void write_total(struct pyro_json_writer *json, const struct usage *usage)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "total", '{');
@@ -202,7 +202,7 @@ static void write_total(struct pyro_json *json, const struct usage *usage)
     pyro_json_end(json, '}');
 }
 
-enum pyro_status pyro_view_executors(struct pyro_json *json, const struct pyro_view_request *request,
+enum pyro_status pyro_view_executors(struct pyro_json_writer *json, const struct pyro_view_request *request,
                                      struct pyro_error *error)
 {
     struct usage usage;

@@ -26,7 +26,7 @@ bool pyro_view_sql_jobs(const struct pyro_view_request *request, struct pyro_vie
 }
 
 /* Ids of the stages, each once; attempts of one stand side by side or not at all. */
-static void write_stages(struct pyro_json *json, const struct pyro_view_request *request, size_t row)
+static void write_stages(struct pyro_json_writer *json, const struct pyro_view_request *request, size_t row)
 {
     const struct pyro_plans *plans = request->diagnosis->plans;
     const struct pyro_plan_tree *plan = plans && row < plans->count ? &plans->items[row] : NULL;
@@ -40,18 +40,18 @@ static void write_stages(struct pyro_json *json, const struct pyro_view_request 
     pyro_json_end_numbers(json);
 }
 
-static void write_settings(struct pyro_json *json, struct pyro_slice settings)
+static void write_settings(struct pyro_json_writer *json, struct pyro_slice settings)
 {
     struct pyro_slice key, value;
     pyro_json_begin(json, "modified_configs", '{');
-    while (pyro_settings_next(&settings, &key, &value)) {
+    while (pyro_property_next(&settings, &key, &value)) {
         pyro_json_key(json, key);
         pyro_json_text(json, NULL, value);
     }
     pyro_json_end(json, '}');
 }
 
-void pyro_view_sql_head(struct pyro_json *json, const struct pyro_view_request *request,
+void pyro_view_sql_head(struct pyro_json_writer *json, const struct pyro_view_request *request,
                         const struct pyro_view_sql_jobs *jobs, size_t row)
 {
     const struct pyro_sql_execution *sql = &request->app->sql.items[row];
@@ -76,7 +76,7 @@ void pyro_view_sql_head(struct pyro_json *json, const struct pyro_view_request *
     write_settings(json, sql->modified_configs);
 }
 
-enum pyro_status pyro_view_sql(struct pyro_json *json, const struct pyro_view_request *request,
+enum pyro_status pyro_view_sql(struct pyro_json_writer *json, const struct pyro_view_request *request,
                                struct pyro_error *error)
 {
     struct pyro_view_sql_jobs jobs;

@@ -12,7 +12,7 @@ struct pyro_view_sql_jobs {
 bool pyro_view_sql_jobs(const struct pyro_view_request *request, struct pyro_view_sql_jobs *ret);
 
 /* What list and plan both say of an execution, as members of an object. */
-void pyro_view_sql_head(struct pyro_json *json, const struct pyro_view_request *request,
+void pyro_view_sql_head(struct pyro_json_writer *json, const struct pyro_view_request *request,
                         const struct pyro_view_sql_jobs *jobs, size_t row);
 
 #endif

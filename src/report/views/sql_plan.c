@@ -35,7 +35,7 @@ static void add_value(struct pyro_strbuf *text, struct pyro_slice type, int64_t 
         pyro_human_count(text, value);
 }
 
-static void write_metric(struct pyro_json *json, const struct pyro_sql_metric *metric, struct pyro_strbuf *text)
+static void write_metric(struct pyro_json_writer *json, const struct pyro_sql_metric *metric, struct pyro_strbuf *text)
 {
     pyro_strbuf_clear(text);
     add_value(text, metric->type, metric->value);
@@ -63,7 +63,8 @@ static void write_metric(struct pyro_json *json, const struct pyro_sql_metric *m
 
 /* ---- Nodes ---- */
 
-static void write_stages(struct pyro_json *json, const struct pyro_plan_tree *plan, const struct pyro_plan_op *op)
+static void write_stages(struct pyro_json_writer *json, const struct pyro_plan_tree *plan,
+                         const struct pyro_plan_op *op)
 {
     int64_t last = PYRO_NONE;
     pyro_json_begin_numbers(json, "stages");
@@ -75,7 +76,7 @@ static void write_stages(struct pyro_json *json, const struct pyro_plan_tree *pl
     pyro_json_end_numbers(json);
 }
 
-static void write_operator(struct pyro_json *json, const struct pyro_plan_tree *plan, uint32_t i,
+static void write_operator(struct pyro_json_writer *json, const struct pyro_plan_tree *plan, uint32_t i,
                            struct pyro_strbuf *text)
 {
     const struct pyro_plan_op *op = &plan->ops[i];
@@ -102,7 +103,7 @@ static void write_operator(struct pyro_json *json, const struct pyro_plan_tree *
     pyro_json_end(json, '}');
 }
 
-static void write_earlier_node(struct pyro_json *json, const struct pyro_earlier_node *node, size_t i)
+static void write_earlier_node(struct pyro_json_writer *json, const struct pyro_earlier_node *node, size_t i)
 {
     static const char *const members[] = {"rows", "bytes", "own_ms"};
     const struct pyro_plan_op op = {.class = (enum pyro_operator_class)(node->known ? node->known->operator_class : 0)};
@@ -126,7 +127,7 @@ static void write_earlier_node(struct pyro_json *json, const struct pyro_earlier
     pyro_json_end(json, '}');
 }
 
-static void write_edge(struct pyro_json *json, int64_t from, int64_t to)
+static void write_edge(struct pyro_json_writer *json, int64_t from, int64_t to)
 {
     pyro_json_begin_numbers(json, NULL);
     pyro_json_number(json, from);
@@ -136,7 +137,7 @@ static void write_edge(struct pyro_json *json, int64_t from, int64_t to)
 
 /* ---- Plans ---- */
 
-static void begin_plan(struct pyro_json *json, size_t number, const char *reason, int64_t at_ms)
+static void begin_plan(struct pyro_json_writer *json, size_t number, const char *reason, int64_t at_ms)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -147,21 +148,21 @@ static void begin_plan(struct pyro_json *json, size_t number, const char *reason
     pyro_json_begin(json, "nodes", '[');
 }
 
-static void begin_edges(struct pyro_json *json)
+static void begin_edges(struct pyro_json_writer *json)
 {
     pyro_json_end(json, ']');
     pyro_json_line(json);
     pyro_json_begin(json, "edges", '[');
 }
 
-static void end_plan(struct pyro_json *json)
+static void end_plan(struct pyro_json_writer *json)
 {
     pyro_json_end(json, ']');
     pyro_json_end(json, '}');
 }
 
-static void write_earlier(struct pyro_json *json, const struct pyro_app *app, const struct pyro_earlier_plan *plan,
-                          size_t number)
+static void write_earlier(struct pyro_json_writer *json, const struct pyro_app *app,
+                          const struct pyro_earlier_plan *plan, size_t number)
 {
     const struct pyro_earlier_node *nodes = &app->earlier_nodes.items[plan->first_node];
     begin_plan(json, number, number ? "adaptive" : "initial", plan->planned_ms);
@@ -174,7 +175,7 @@ static void write_earlier(struct pyro_json *json, const struct pyro_app *app, co
     end_plan(json);
 }
 
-static void write_newest(struct pyro_json *json, const struct pyro_plan_tree *plan, size_t number)
+static void write_newest(struct pyro_json_writer *json, const struct pyro_plan_tree *plan, size_t number)
 {
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, plan->plans->app->allocator);
@@ -189,7 +190,7 @@ static void write_newest(struct pyro_json *json, const struct pyro_plan_tree *pl
     pyro_strbuf_done(&text);
 }
 
-enum pyro_status pyro_view_sql_plan(struct pyro_json *json, const struct pyro_view_request *request,
+enum pyro_status pyro_view_sql_plan(struct pyro_json_writer *json, const struct pyro_view_request *request,
                                     struct pyro_error *error)
 {
     const struct pyro_app *app = request->app;

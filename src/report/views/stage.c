@@ -94,8 +94,8 @@ static size_t select_tasks(const struct pyro_app *app, const struct pyro_view_ta
     return tasks->count;
 }
 
-static void write_quantiles(struct pyro_json *json, const struct pyro_app *app, const uint32_t *rows, size_t count,
-                            struct pyro_mark *marks, int64_t *values)
+static void write_quantiles(struct pyro_json_writer *json, const struct pyro_app *app, const uint32_t *rows,
+                            size_t count, struct pyro_mark *marks, int64_t *values)
 {
     static const struct {
         const char *name;
@@ -156,7 +156,8 @@ static bool name_tasks(const struct pyro_view_request *request, const struct pyr
     return ok;
 }
 
-static void write_names(struct pyro_json *json, const char *key, const struct pyro_app *app, const struct names *names)
+static void write_names(struct pyro_json_writer *json, const char *key, const struct pyro_app *app,
+                        const struct names *names)
 {
     pyro_json_line(json);
     pyro_json_begin(json, key, '[');
@@ -165,7 +166,7 @@ static void write_names(struct pyro_json *json, const char *key, const struct py
     pyro_json_end(json, ']');
 }
 
-static void write_numbered(struct pyro_json *json, const char *key, const struct names *names, size_t count)
+static void write_numbered(struct pyro_json_writer *json, const char *key, const struct names *names, size_t count)
 {
     pyro_json_line(json);
     pyro_json_begin_numbers(json, key);
@@ -174,7 +175,7 @@ static void write_numbered(struct pyro_json *json, const char *key, const struct
     pyro_json_end_numbers(json);
 }
 
-static void write_column(struct pyro_json *json, const char *key, const struct pyro_app *app,
+static void write_column(struct pyro_json_writer *json, const char *key, const struct pyro_app *app,
                          const struct pyro_view_tasks *tasks, metric *value)
 {
     pyro_json_line(json);
@@ -221,7 +222,7 @@ struct document {
     int64_t *values;
 };
 
-static void write_columns(struct pyro_json *json, const struct pyro_app *app, const struct document *document)
+static void write_columns(struct pyro_json_writer *json, const struct pyro_app *app, const struct document *document)
 {
     const struct pyro_view_tasks *tasks = &document->tasks;
     pyro_json_line(json);
@@ -243,7 +244,7 @@ static void write_columns(struct pyro_json *json, const struct pyro_app *app, co
     write_names(json, "localities", app, &document->localities);
 }
 
-static void write_outliers(struct pyro_json *json, const struct pyro_app *app, const struct document *document)
+static void write_outliers(struct pyro_json_writer *json, const struct pyro_app *app, const struct document *document)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "outliers", '[');
@@ -282,7 +283,7 @@ static bool prepare(const struct pyro_view_request *request, size_t row, struct 
            name_tasks(request, &document->tasks, PYRO_TASK_locality, &document->localities);
 }
 
-enum pyro_status pyro_view_stage(struct pyro_json *json, const struct pyro_view_request *request,
+enum pyro_status pyro_view_stage(struct pyro_json_writer *json, const struct pyro_view_request *request,
                                  struct pyro_error *error)
 {
     const struct pyro_app *app = request->app;

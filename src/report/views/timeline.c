@@ -115,7 +115,7 @@ static bool find_gaps(const struct timeline *timeline, struct pyro_marks *marks)
     return pyro_marks_finish(marks);
 }
 
-static void write_gaps(struct pyro_json *json, const struct timeline *timeline, const struct pyro_marks *marks)
+static void write_gaps(struct pyro_json_writer *json, const struct timeline *timeline, const struct pyro_marks *marks)
 {
     struct pyro_window window = pyro_app_window(timeline->app);
     uint64_t open = 0, since = 0;
@@ -140,7 +140,7 @@ static void write_gaps(struct pyro_json *json, const struct timeline *timeline, 
 
 /* ---- Rows ---- */
 
-static void write_executors(struct pyro_json *json, const struct timeline *timeline)
+static void write_executors(struct pyro_json_writer *json, const struct timeline *timeline)
 {
     const struct pyro_app *app = timeline->app;
     pyro_json_line(json);
@@ -163,7 +163,7 @@ static void write_executors(struct pyro_json *json, const struct timeline *timel
     pyro_json_end(json, ']');
 }
 
-static void write_jobs(struct pyro_json *json, const struct pyro_app *app)
+static void write_jobs(struct pyro_json_writer *json, const struct pyro_app *app)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "jobs", '[');
@@ -186,7 +186,7 @@ static void write_jobs(struct pyro_json *json, const struct pyro_app *app)
     pyro_json_end(json, ']');
 }
 
-static void write_stages(struct pyro_json *json, const struct pyro_app *app)
+static void write_stages(struct pyro_json_writer *json, const struct pyro_app *app)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "stages", '[');
@@ -235,7 +235,7 @@ static int64_t task_value(const struct timeline *timeline, enum column column, s
     }
 }
 
-static void write_tasks(struct pyro_json *json, const struct timeline *timeline)
+static void write_tasks(struct pyro_json_writer *json, const struct timeline *timeline)
 {
     static const char *const names[COLUMNS] = {"stage",     "attempt",     "executor", "slot",
                                                "launch_ms", "duration_ms", "status",   "index"};
@@ -255,7 +255,7 @@ static void write_tasks(struct pyro_json *json, const struct timeline *timeline)
     pyro_json_end(json, '}');
 }
 
-enum pyro_status pyro_view_timeline(struct pyro_json *json, const struct pyro_view_request *request,
+enum pyro_status pyro_view_timeline(struct pyro_json_writer *json, const struct pyro_view_request *request,
                                     struct pyro_error *error)
 {
     const struct pyro_app *app = request->app;

@@ -5,6 +5,6 @@
 #include "report/views/views.h"
 
 /* Writes the members "codes" and "tracks"; nothing where only the event log was read. False: no memory. */
-bool pyro_timeline_tracks(struct pyro_json *json, const struct pyro_view_request *request);
+bool pyro_timeline_tracks(struct pyro_json_writer *json, const struct pyro_view_request *request);
 
 #endif

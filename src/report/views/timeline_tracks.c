@@ -12,7 +12,7 @@ static int64_t ns_of(int64_t ms)
 }
 
 /* "executor 1", "driver", or what the file or thread is called. */
-static void write_name(struct pyro_json *json, const struct pyro_thread_row *thread)
+static void write_name(struct pyro_json_writer *json, const struct pyro_thread_row *thread)
 {
     struct pyro_strbuf name;
     pyro_strbuf_init(&name, json->output->buffer.allocator);
@@ -29,8 +29,8 @@ static void write_name(struct pyro_json *json, const struct pyro_thread_row *thr
     pyro_strbuf_done(&name);
 }
 
-static void write_numbers(struct pyro_json *json, const char *key, const struct pyro_track *track, int64_t start_ns,
-                          int64_t (*value)(const struct pyro_track_mark *mark, int64_t start_ns))
+static void write_numbers(struct pyro_json_writer *json, const char *key, const struct pyro_track *track,
+                          int64_t start_ns, int64_t (*value)(const struct pyro_track_mark *mark, int64_t start_ns))
 {
     pyro_json_begin_numbers(json, key);
     for (size_t i = 0; i < track->count; i++)
@@ -61,7 +61,7 @@ static int64_t mark_merged(const struct pyro_track_mark *mark, int64_t start_ns)
     return (int64_t)mark->merged;
 }
 
-static void write_track(struct pyro_json *json, const struct pyro_tracks *tracks, const struct pyro_track *track,
+static void write_track(struct pyro_json_writer *json, const struct pyro_tracks *tracks, const struct pyro_track *track,
                         int64_t start_ns)
 {
     const struct pyro_thread_row *thread = pyro_tracks_thread(tracks, (size_t)track->thread);
@@ -88,7 +88,7 @@ static void write_track(struct pyro_json *json, const struct pyro_tracks *tracks
     pyro_json_end(json, '}');
 }
 
-bool pyro_timeline_tracks(struct pyro_json *json, const struct pyro_view_request *request)
+bool pyro_timeline_tracks(struct pyro_json_writer *json, const struct pyro_view_request *request)
 {
     const struct pyro_app *app = request->app;
     int64_t start_ns = ns_of(pyro_view_start(app));

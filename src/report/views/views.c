@@ -82,11 +82,11 @@ enum pyro_status pyro_view_write(const pyro_diagnosis *diagnosis, const char *na
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no document '%.100s' about an application", name);
     struct pyro_arena arena;
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
     pyro_arena_init(&arena, diagnosis->arena.allocator);
     request.arena = &arena;
     pyro_output_init(&output, writer, diagnosis->arena.allocator);
-    pyro_json_init(&json, &output);
+    pyro_json_writer_init(&json, &output);
     enum pyro_status status = views[i].write(&json, &request, error);
     if (status == PYRO_OK) {
         pyro_strbuf_add_char(&output.buffer, '\n');

@@ -19,7 +19,7 @@ struct pyro_view_request {
 
 /* Writes one document. Before anything is written: PYRO_ERROR_ARGUMENT where the application has no such stage or
  * query, PYRO_ERROR_MEMORY. */
-typedef enum pyro_status pyro_view(struct pyro_json *json, const struct pyro_view_request *request,
+typedef enum pyro_status pyro_view(struct pyro_json_writer *json, const struct pyro_view_request *request,
                                    struct pyro_error *error);
 #define PYRO_VIEW(path, function, schema) pyro_view pyro_view_##function;
 #include "report/views/views.def"

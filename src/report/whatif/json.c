@@ -6,7 +6,7 @@
 #include "report/shared/json_write.h"
 #include "report/whatif/whatif.h"
 
-static void write_base(struct pyro_json *json, const struct pyro_predicted_run *run)
+static void write_base(struct pyro_json_writer *json, const struct pyro_predicted_run *run)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "base", '{');
@@ -27,7 +27,7 @@ static void write_base(struct pyro_json *json, const struct pyro_predicted_run *
     pyro_json_end(json, '}');
 }
 
-static void write_application(struct pyro_json *json, const struct pyro_app *app)
+static void write_application(struct pyro_json_writer *json, const struct pyro_app *app)
 {
     const struct pyro_application_row *row = &app->application;
     pyro_json_line(json);
@@ -40,7 +40,7 @@ static void write_application(struct pyro_json *json, const struct pyro_app *app
     pyro_json_end(json, '}');
 }
 
-static void write_jobs(struct pyro_json *json, const struct pyro_app *app, const struct pyro_scenario *scenario)
+static void write_jobs(struct pyro_json_writer *json, const struct pyro_app *app, const struct pyro_scenario *scenario)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "jobs", '[');
@@ -56,7 +56,7 @@ static void write_jobs(struct pyro_json *json, const struct pyro_app *app, const
     pyro_json_end(json, ']');
 }
 
-static void write_models(struct pyro_json *json, const struct pyro_scenario *scenario)
+static void write_models(struct pyro_json_writer *json, const struct pyro_scenario *scenario)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "models", '[');
@@ -74,7 +74,8 @@ static void write_models(struct pyro_json *json, const struct pyro_scenario *sce
     pyro_json_end(json, ']');
 }
 
-static void write_judged(struct pyro_json *json, const char *key, const struct pyro_scenario *scenario, bool vanish)
+static void write_judged(struct pyro_json_writer *json, const char *key, const struct pyro_scenario *scenario,
+                         bool vanish)
 {
     pyro_json_begin(json, key, '[');
     for (size_t i = 0; i < scenario->finding_count; i++) {
@@ -95,7 +96,7 @@ static void write_judged(struct pyro_json *json, const char *key, const struct p
 }
 
 /* null where there are too many scenarios to judge them all. */
-static void write_findings(struct pyro_json *json, const struct pyro_whatif *whatif,
+static void write_findings(struct pyro_json_writer *json, const struct pyro_whatif *whatif,
                            const struct pyro_scenario *scenario)
 {
     size_t judged = 0;
@@ -114,7 +115,7 @@ static void write_findings(struct pyro_json *json, const struct pyro_whatif *wha
     pyro_json_end(json, '}');
 }
 
-static void write_optimum(struct pyro_json *json, const struct pyro_whatif *whatif)
+static void write_optimum(struct pyro_json_writer *json, const struct pyro_whatif *whatif)
 {
     if (!whatif->goal.asked)
         return;
@@ -129,7 +130,7 @@ static void write_optimum(struct pyro_json *json, const struct pyro_whatif *what
     pyro_json_end(json, '}');
 }
 
-static void write_scenario(struct pyro_json *json, const struct pyro_whatif *whatif,
+static void write_scenario(struct pyro_json_writer *json, const struct pyro_whatif *whatif,
                            const struct pyro_scenario *scenario, bool jobs)
 {
     pyro_json_line(json);
@@ -165,7 +166,7 @@ static void write_scenario(struct pyro_json *json, const struct pyro_whatif *wha
 }
 
 /* What the scenarios bring along, and what is recommended for this run. */
-static void write_recommended(struct pyro_json *json, const struct pyro_whatif *whatif)
+static void write_recommended(struct pyro_json_writer *json, const struct pyro_whatif *whatif)
 {
     const struct pyro_diagnosis *diagnosis = whatif->diagnosis;
     pyro_json_line(json);
@@ -188,8 +189,8 @@ static void write_recommended(struct pyro_json *json, const struct pyro_whatif *
 
 void pyro_whatif_json(struct pyro_output *output, const struct pyro_whatif *whatif, bool jobs)
 {
-    struct pyro_json json;
-    pyro_json_init(&json, output);
+    struct pyro_json_writer json;
+    pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_line(&json);
     pyro_json_string(&json, "schema", "pyrometer.whatif/1");

@@ -3,8 +3,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
+#include "rules/shared/file_scans.h"
 #include "rules/shared/remedy.h"
-#include "rules/shared/scans.h"
 #include "rules/shared/sites.h"
 
 /* What a scan that reads a tenth still costs: listing, footers, start of tasks. */
@@ -37,7 +37,7 @@ static uint32_t filter_above(const struct pyro_plan_tree *plan, uint32_t scan, b
     return PYRO_NO_OP;
 }
 
-static void examine(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_scan *scan)
+static void examine(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_file_scan *scan)
 {
     const struct pyro_app *app = context->app;
     struct pyro_slice pruning = pyro_op_metadata(scan->plan, scan->op, "PartitionFilters");
@@ -69,7 +69,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
 
 /* A column of "FileScan parquet [id#36L,at#39,day#40]" that the files do not hold (ReadSchema) comes from the names of
  * directories. */
-static const char *partition_column(struct pyro_rule_context *context, const struct pyro_scan *scan)
+static const char *partition_column(struct pyro_rule_context *context, const struct pyro_file_scan *scan)
 {
     struct pyro_slice detail = scan->plan->ops[scan->op].node->detail;
     struct pyro_slice schema = pyro_op_metadata(scan->plan, scan->op, "ReadSchema");
@@ -100,7 +100,7 @@ static const char *partition_column(struct pyro_rule_context *context, const str
 static void report(struct pyro_rule_context *context, const struct pyro_spots *spots, size_t first, size_t end)
 {
     const struct pyro_spot *spot = &spots->list.items[first];
-    const struct pyro_scan *scan = spot->about;
+    const struct pyro_file_scan *scan = spot->about;
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_full_scan);
     if (!finding)
         return;
@@ -150,9 +150,9 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
-    struct pyro_scans scans;
+    struct pyro_file_scans scans;
     struct pyro_spots spots = {0};
-    if (!pyro_scans_load(context, &scans))
+    if (!pyro_file_scans_load(context, &scans))
         return PYRO_VERDICT_QUIET;
     enum pyro_verdict verdict = PYRO_VERDICT_NOT_APPLICABLE;
     for (size_t i = 0; i < scans.list.count && !context->failed; i++) {
@@ -162,7 +162,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     }
     if (pyro_spots_report(context, &spots, pyro_limit(context, SAVING_SHARE), report))
         verdict = PYRO_VERDICT_FINDING;
-    pyro_scans_done(context, &scans);
+    pyro_file_scans_done(context, &scans);
     return verdict;
 }
 

@@ -3,8 +3,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
+#include "rules/shared/file_scans.h"
 #include "rules/shared/remedy.h"
-#include "rules/shared/scans.h"
 #include "rules/shared/sites.h"
 
 /* Built-in functions do the same in a tenth of the time; Arrow in a half. */
@@ -40,7 +40,7 @@ static bool calls_row_by_row(const struct pyro_sql_node *node)
     return pyro_slice_starts_with(node->name, "BatchEvalPython") || is_over_arrow(node);
 }
 
-static void examine(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_scans *scans,
+static void examine(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_file_scans *scans,
                     const struct pyro_plan_tree *plan, uint32_t i)
 {
     const struct pyro_app *app = context->app;
@@ -49,7 +49,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
     if (op->repeated || op->class != PYRO_OPERATOR_PYTHON || !calls_row_by_row(op->node) ||
         rows < pyro_limit(context, ROWS_MIN))
         return;
-    ptrdiff_t stage = pyro_scan_longest_stage(app, plan, op);
+    ptrdiff_t stage = pyro_file_scan_longest_stage(app, plan, op);
     if (stage < 0)
         return;
     struct pyro_stage_wait wait;
@@ -143,12 +143,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
-    struct pyro_scans scans;
+    struct pyro_file_scans scans;
     struct pyro_spots spots = {0};
     const struct pyro_plans *plans = pyro_rule_plans(context);
     if (!plans || plans->count == 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    if (!pyro_scans_load(context, &scans))
+    if (!pyro_file_scans_load(context, &scans))
         return PYRO_VERDICT_QUIET;
     enum pyro_verdict verdict = PYRO_VERDICT_QUIET;
     for (size_t q = 0; q < plans->count; q++)
@@ -156,7 +156,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
             examine(context, &spots, &scans, &plans->items[q], i);
     if (pyro_spots_report(context, &spots, pyro_limit(context, SAVING_SHARE), report))
         verdict = PYRO_VERDICT_FINDING;
-    pyro_scans_done(context, &scans);
+    pyro_file_scans_done(context, &scans);
     return verdict;
 }
 

@@ -5,8 +5,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
+#include "rules/shared/file_scans.h"
 #include "rules/shared/remedy.h"
-#include "rules/shared/scans.h"
 #include "rules/shared/sites.h"
 #include "rules/shared/write_codec.h"
 
@@ -48,12 +48,12 @@ static const struct pyro_threshold thresholds[] = {
 enum { BYTES, FORMAT, MS, FACTOR, INFERENCE, COLUMNS };
 enum { PARSED, WRITTEN_PLAIN, WRITTEN_SLOWLY }; /* kinds of spots */
 
-static double parse_ms(const struct pyro_rule_context *context, enum pyro_scan_format format, double bytes)
+static double parse_ms(const struct pyro_rule_context *context, enum pyro_file_scan_format format, double bytes)
 {
-    double each = format == PYRO_SCAN_CSV    ? pyro_limit(context, CSV_MS)
-                  : format == PYRO_SCAN_JSON ? pyro_limit(context, JSON_MS)
-                  : format == PYRO_SCAN_XML  ? pyro_limit(context, XML_MS)
-                                             : pyro_limit(context, TEXT_MS);
+    double each = format == PYRO_FILE_SCAN_CSV    ? pyro_limit(context, CSV_MS)
+                  : format == PYRO_FILE_SCAN_JSON ? pyro_limit(context, JSON_MS)
+                  : format == PYRO_FILE_SCAN_XML  ? pyro_limit(context, XML_MS)
+                                                  : pyro_limit(context, TEXT_MS);
     return bytes / MIB * each;
 }
 
@@ -66,7 +66,7 @@ static bool writes(const struct pyro_plan_tree *plan)
     return false;
 }
 
-static double columns_of(const struct pyro_scan *scan)
+static double columns_of(const struct pyro_file_scan *scan)
 {
     struct pyro_slice schema = pyro_op_metadata(scan->plan, scan->op, "ReadSchema");
     double count = 0;
@@ -81,7 +81,7 @@ static double columns_of(const struct pyro_scan *scan)
 
 struct table {
     struct pyro_slice place;
-    const struct pyro_scan *scan;
+    const struct pyro_file_scan *scan;
 };
 
 static int by_place(const void *left, const void *right)
@@ -93,7 +93,7 @@ static int by_place(const void *left, const void *right)
     return a->scan < b->scan ? -1 : a->scan > b->scan;
 }
 
-static void add(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_scan *scan)
+static void add(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_file_scan *scan)
 {
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[scan->stage];
@@ -115,7 +115,8 @@ static void add(struct pyro_rule_context *context, struct pyro_spots *spots, con
 }
 
 /* Scans of one place count when it is read again, or by a query that does not store what it read. */
-static void examine_scans(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_scans *scans)
+static void examine_scans(struct pyro_rule_context *context, struct pyro_spots *spots,
+                          const struct pyro_file_scans *scans)
 {
     struct table *tables = pyro_arena_array(context->arena, scans->list.count + 1, sizeof(*tables));
     size_t count = 0;
@@ -124,8 +125,8 @@ static void examine_scans(struct pyro_rule_context *context, struct pyro_spots *
         return;
     }
     for (size_t i = 0; i < scans->list.count; i++) {
-        const struct pyro_scan *scan = &scans->list.items[i];
-        if (pyro_scan_is_rows(scan->format) && scan->stage >= 0)
+        const struct pyro_file_scan *scan = &scans->list.items[i];
+        if (pyro_file_scan_is_rows(scan->format) && scan->stage >= 0)
             tables[count++] = (struct table){pyro_op_metadata(scan->plan, scan->op, "Location"), scan};
     }
     if (count > 1)
@@ -134,21 +135,21 @@ static void examine_scans(struct pyro_rule_context *context, struct pyro_spots *
         for (end = i + 1; end < count && pyro_slice_eq(tables[end].place, tables[i].place);)
             end++;
         for (size_t k = i; k < end; k++) {
-            const struct pyro_scan *scan = tables[k].scan;
+            const struct pyro_file_scan *scan = tables[k].scan;
             bool once = end - i == 1;
-            if (once && (scan->format == PYRO_SCAN_TEXT || writes(scan->plan)))
+            if (once && (scan->format == PYRO_FILE_SCAN_TEXT || writes(scan->plan)))
                 continue;
             add(context, spots, scan);
         }
     }
 }
 
-static enum pyro_scan_format inferred(const struct pyro_stage *stage)
+static enum pyro_file_scan_format inferred(const struct pyro_stage *stage)
 {
-    return pyro_slice_starts_with(stage->name, "csv at ")    ? PYRO_SCAN_CSV
-           : pyro_slice_starts_with(stage->name, "json at ") ? PYRO_SCAN_JSON
-           : pyro_slice_starts_with(stage->name, "xml at ")  ? PYRO_SCAN_XML
-                                                             : PYRO_SCAN_OTHER;
+    return pyro_slice_starts_with(stage->name, "csv at ")    ? PYRO_FILE_SCAN_CSV
+           : pyro_slice_starts_with(stage->name, "json at ") ? PYRO_FILE_SCAN_JSON
+           : pyro_slice_starts_with(stage->name, "xml at ")  ? PYRO_FILE_SCAN_XML
+                                                             : PYRO_FILE_SCAN_OTHER;
 }
 
 /* A pass over the input that only finds out its types: a job called by the reader itself. */
@@ -157,8 +158,8 @@ static void examine_inference(struct pyro_rule_context *context, struct pyro_spo
     const struct pyro_app *app = context->app;
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
-        enum pyro_scan_format format = inferred(stage);
-        if (format == PYRO_SCAN_OTHER || pyro_real(stage->input_bytes) < pyro_limit(context, BYTES_MIN) ||
+        enum pyro_file_scan_format format = inferred(stage);
+        if (format == PYRO_FILE_SCAN_OTHER || pyro_real(stage->input_bytes) < pyro_limit(context, BYTES_MIN) ||
             stage->output_bytes > 0 || stage->shuffle_write_bytes > 0)
             continue;
         struct pyro_spot *spot = pyro_spots_add(context, spots, i);
@@ -208,7 +209,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         return;
     double inference = pyro_spots_sum(spots, first, end, INFERENCE), reads = (double)(end - first) - inference;
     double bytes = pyro_spots_sum(spots, first, end, BYTES), ms = pyro_spots_sum(spots, first, end, MS);
-    const char *format = pyro_scan_format_name((enum pyro_scan_format)spot->value[FORMAT]);
+    const char *format = pyro_file_scan_format_name((enum pyro_file_scan_format)spot->value[FORMAT]);
     pyro_finding_at_stage(context, finding, spot->stage);
     const char *what =
         inference > 0 && reads > 0
@@ -250,9 +251,9 @@ static void examine_write(struct pyro_rule_context *context, struct pyro_spots *
     const struct pyro_stage *stage = &app->stages.items[write->stage];
     pyro_write_format(app, write, format);
     bool plain = format->codec == PYRO_CODEC_NONE;
-    double least = pyro_limit(context, pyro_scan_is_rows(format->format) ? PLAIN_TEXT_BYTES : PLAIN_BYTES);
-    if (format->format == PYRO_SCAN_OTHER || format->codec == PYRO_CODEC_UNKNOWN || format->codec == PYRO_CODEC_FAST ||
-        (plain && write->bytes < least))
+    double least = pyro_limit(context, pyro_file_scan_is_rows(format->format) ? PLAIN_TEXT_BYTES : PLAIN_BYTES);
+    if (format->format == PYRO_FILE_SCAN_OTHER || format->codec == PYRO_CODEC_UNKNOWN ||
+        format->codec == PYRO_CODEC_FAST || (plain && write->bytes < least))
         return;
     double each = pyro_limit(context, format->codec == PYRO_CODEC_SLOWEST ? SLOWEST_MS : SLOW_MS);
     double run = fmax(pyro_real(stage->run_ms), 1), ms = plain ? 0 : fmin(write->bytes / MIB * each, 0.6 * run);
@@ -274,7 +275,7 @@ static void advise_codec(struct pyro_rule_context *context, struct pyro_finding 
     const char *verify =
         plain ? "In the next run the output of the stage has a half to a fifth of this size."
               : "In the next run the stage that writes is shorter, and its output has about the same size.";
-    bool rows = pyro_scan_is_rows(format->format);
+    bool rows = pyro_file_scan_is_rows(format->format);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         rows ? PYRO_SLICE_LITERAL("Write Parquet or ORC with zstd: it is smaller than compressed text, and readers can "
@@ -301,7 +302,7 @@ static void report_write(struct pyro_rule_context *context, const struct pyro_sp
     if (!finding)
         return;
     double bytes = pyro_spots_sum(spots, first, end, BYTES), ms = pyro_spots_sum(spots, first, end, MS);
-    const char *name = pyro_scan_format_name((enum pyro_scan_format)spot->value[FORMAT]);
+    const char *name = pyro_file_scan_format_name((enum pyro_file_scan_format)spot->value[FORMAT]);
     finding->title = plain ? PYRO_SLICE_LITERAL("Output not compressed") : PYRO_SLICE_LITERAL("Slow compression");
     pyro_finding_at_stage(context, finding, spot->stage);
     finding->cause =
@@ -317,7 +318,7 @@ static void report_write(struct pyro_rule_context *context, const struct pyro_sp
     pyro_finding_evidence(context, finding, "writes", (double)(end - first), (double)NAN, "count");
     if (!plain)
         pyro_finding_evidence(context, finding, "compress_ms", ms, 0, "ms");
-    finding->confidence *= pyro_scan_is_rows(format->format) ? 0.6 : 0.8;
+    finding->confidence *= pyro_file_scan_is_rows(format->format) ? 0.6 : 0.8;
     if (plain)
         finding->harm = bytes >= pyro_limit(context, HEAVY_BYTES) ? 0.5 : 0.2;
     advise_codec(context, finding, format, plain);
@@ -353,18 +354,18 @@ static bool judge_writes(struct pyro_rule_context *context)
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
-    struct pyro_scans scans;
+    struct pyro_file_scans scans;
     struct pyro_spots spots = {0};
     if (context->app->numbers.input_bytes <= 0 && context->app->numbers.output_bytes <= 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
     enum pyro_verdict verdict = judge_writes(context) ? PYRO_VERDICT_FINDING : PYRO_VERDICT_QUIET;
-    if (context->failed || !pyro_scans_load(context, &scans))
+    if (context->failed || !pyro_file_scans_load(context, &scans))
         return verdict;
     examine_scans(context, &spots, &scans);
     examine_inference(context, &spots);
     if (pyro_spots_report(context, &spots, pyro_limit(context, SAVING_SHARE), report))
         verdict = PYRO_VERDICT_FINDING;
-    pyro_scans_done(context, &scans);
+    pyro_file_scans_done(context, &scans);
     return verdict;
 }
 

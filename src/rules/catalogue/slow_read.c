@@ -3,8 +3,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
+#include "rules/shared/file_scans.h"
 #include "rules/shared/remedy.h"
-#include "rules/shared/scans.h"
 #include "rules/shared/sites.h"
 
 /* What one stream of a healthy object store gives at the least, in bytes a millisecond. */
@@ -51,20 +51,20 @@ static const struct pyro_threshold thresholds[] = {
 enum { MS, RATE, BYTES, FACTOR, SCAN_MS };
 
 /* Bytes that the stage's tasks read: Spark 4 reads Parquet in a way that the task metric misses. */
-static double bytes_of(const struct pyro_scans *scans, const struct pyro_app *app, size_t row)
+static double bytes_of(const struct pyro_file_scans *scans, const struct pyro_app *app, size_t row)
 {
     double input = pyro_real(app->stages.items[row].input_bytes);
     return input > 0 && !pyro_app_spark_at_least(app, 4, 0) ? input : fmax(input, scans->bytes[row]);
 }
 
-static double rate_of(const struct pyro_scans *scans, const struct pyro_app *app, size_t row)
+static double rate_of(const struct pyro_file_scans *scans, const struct pyro_app *app, size_t row)
 {
     return scans->timed[row] && bytes_of(scans, app, row) >= 32.0 * 1024 * 1024
                ? bytes_of(scans, app, row) / fmax(scans->scan_ms[row], 1)
                : 0;
 }
 
-static void examine(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_scans *scans,
+static void examine(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_file_scans *scans,
                     size_t row, double best_rate)
 {
     const struct pyro_app *app = context->app;
@@ -106,10 +106,10 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
 }
 
 /* Its settings help nobody who reads from elsewhere. */
-static bool reads_s3(const struct pyro_scans *scans, size_t stage)
+static bool reads_s3(const struct pyro_file_scans *scans, size_t stage)
 {
     for (size_t i = 0; i < scans->list.count; i++) {
-        const struct pyro_scan *scan = &scans->list.items[i];
+        const struct pyro_file_scan *scan = &scans->list.items[i];
         if (scan->stage == (ptrdiff_t)stage &&
             pyro_slice_find(pyro_op_metadata(scan->plan, scan->op, "Location"), "s3a://"))
             return true;
@@ -117,8 +117,8 @@ static bool reads_s3(const struct pyro_scans *scans, size_t stage)
     return false;
 }
 
-static void report(struct pyro_rule_context *context, const struct pyro_scans *scans, const struct pyro_spots *spots,
-                   size_t first, size_t end, double best_rate)
+static void report(struct pyro_rule_context *context, const struct pyro_file_scans *scans,
+                   const struct pyro_spots *spots, size_t first, size_t end, double best_rate)
 {
     const struct pyro_spot *spot = &spots->list.items[first];
     const struct pyro_stage *stage = &context->app->stages.items[spot->stage];
@@ -164,14 +164,14 @@ static void report(struct pyro_rule_context *context, const struct pyro_scans *s
 }
 
 /* Listing on the driver is a metric of the scan; beyond 32 folders Spark lists in jobs of its own. */
-static bool report_listing(struct pyro_rule_context *context, const struct pyro_scans *scans)
+static bool report_listing(struct pyro_rule_context *context, const struct pyro_file_scans *scans)
 {
     const struct pyro_app *app = context->app;
     double driver = 0, jobs = 0, files = 0;
     ptrdiff_t worst = -1;
     double worst_ms = 0;
     for (size_t i = 0; i < scans->list.count; i++) {
-        const struct pyro_scan *scan = &scans->list.items[i];
+        const struct pyro_file_scan *scan = &scans->list.items[i];
         driver += scan->metadata_ms;
         files += scan->files;
         if (scan->metadata_ms > worst_ms && scan->stage >= 0) {
@@ -208,7 +208,7 @@ static bool report_listing(struct pyro_rule_context *context, const struct pyro_
         pyro_finding_at_stage(context, finding, (size_t)worst);
     }
     for (size_t i = 0; i < scans->list.count; i++) {
-        const struct pyro_scan *scan = &scans->list.items[i];
+        const struct pyro_file_scan *scan = &scans->list.items[i];
         if (scan->metadata_ms < 100 || scan->stage < 0)
             continue;
         double from = pyro_real(scan->plan->sql->submitted_ms);
@@ -241,7 +241,7 @@ static bool report_listing(struct pyro_rule_context *context, const struct pyro_
 }
 
 /* The fastest scan that is large enough to be compared with. */
-static double best_of(const struct pyro_scans *scans, const struct pyro_app *app)
+static double best_of(const struct pyro_file_scans *scans, const struct pyro_app *app)
 {
     double best = 0;
     for (size_t i = 0; i < app->stages.count; i++)
@@ -260,11 +260,11 @@ static bool any_cached(const struct pyro_app *app)
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     const struct pyro_app *app = context->app;
-    struct pyro_scans scans;
+    struct pyro_file_scans scans;
     struct pyro_spots spots = {0};
     if (app->numbers.input_bytes <= 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    if (!pyro_scans_load(context, &scans))
+    if (!pyro_file_scans_load(context, &scans))
         return PYRO_VERDICT_QUIET;
     enum pyro_verdict verdict = PYRO_VERDICT_QUIET;
     double best = best_of(&scans, app), least = pyro_limit(context, SAVING_SHARE) * pyro_app_wall(app);
@@ -283,7 +283,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (report_listing(context, &scans))
         verdict = PYRO_VERDICT_FINDING;
     pyro_spots_done(context, &spots);
-    pyro_scans_done(context, &scans);
+    pyro_file_scans_done(context, &scans);
     return verdict;
 }
 

@@ -3,8 +3,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
+#include "rules/shared/file_scans.h"
 #include "rules/shared/remedy.h"
-#include "rules/shared/scans.h"
 #include "rules/shared/sites.h"
 #include "rules/shared/writes.h"
 
@@ -81,8 +81,8 @@ static void examine_commit(struct pyro_rule_context *context, struct pyro_spots 
 }
 
 /* Of what the tasks themselves did the largest reason counts. */
-static void examine_tasks(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_scans *scans,
-                          const struct pyro_write *write)
+static void examine_tasks(struct pyro_rule_context *context, struct pyro_spots *spots,
+                          const struct pyro_file_scans *scans, const struct pyro_write *write)
 {
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[write->stage];
@@ -229,17 +229,17 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     struct pyro_writes writes;
-    struct pyro_scans scans;
+    struct pyro_file_scans scans;
     struct pyro_spots spots = {0};
     if (!pyro_writes_load(context, &writes))
         return PYRO_VERDICT_QUIET;
     enum pyro_verdict verdict = writes.list.count ? PYRO_VERDICT_QUIET : PYRO_VERDICT_NOT_APPLICABLE;
-    if (writes.list.count && pyro_scans_load(context, &scans)) {
+    if (writes.list.count && pyro_file_scans_load(context, &scans)) {
         for (size_t i = 0; i < writes.list.count && !context->failed; i++) {
             examine_commit(context, &spots, &writes.list.items[i]);
             examine_tasks(context, &spots, &scans, &writes.list.items[i]);
         }
-        pyro_scans_done(context, &scans);
+        pyro_file_scans_done(context, &scans);
     }
     if (pyro_spots_report(context, &spots, pyro_limit(context, SAVING_SHARE), report))
         verdict = PYRO_VERDICT_FINDING;

@@ -3,8 +3,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
+#include "rules/shared/file_scans.h"
 #include "rules/shared/remedy.h"
-#include "rules/shared/scans.h"
 #include "rules/shared/sites.h"
 
 enum { SPLIT_RATIO, RDD_BYTES, TASK_MS, SAVING_SHARE };
@@ -62,7 +62,7 @@ static bool coalesced(const struct pyro_plan_tree *plan)
 }
 
 /* What Spark cuts splittable files into: FilePartition.maxSplitBytes. */
-static double split_bytes(const struct pyro_app *app, const struct pyro_stage *stage, const struct pyro_scan *scan)
+static double split_bytes(const struct pyro_app *app, const struct pyro_stage *stage, const struct pyro_file_scan *scan)
 {
     double most = pyro_real(pyro_sql_property_size(app, stage->sql, "spark.sql.files.maxPartitionBytes", 1, 128 << 20));
     double open = pyro_real(pyro_sql_property_size(app, stage->sql, "spark.sql.files.openCostInBytes", 1, 4 << 20));
@@ -71,11 +71,11 @@ static double split_bytes(const struct pyro_app *app, const struct pyro_stage *s
     return fmin(most, fmax(open, (scan->bytes + scan->files * open) / fmax(slots, 1)));
 }
 
-static void examine_scan(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_scan *scan)
+static void examine_scan(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_file_scan *scan)
 {
     const struct pyro_app *app = context->app;
-    if (scan->stage < 0 || scan->files < 1 || scan->format == PYRO_SCAN_PARQUET || scan->format == PYRO_SCAN_ORC ||
-        scan->format == PYRO_SCAN_AVRO || coalesced(scan->plan))
+    if (scan->stage < 0 || scan->files < 1 || scan->format == PYRO_FILE_SCAN_PARQUET ||
+        scan->format == PYRO_FILE_SCAN_ORC || scan->format == PYRO_FILE_SCAN_AVRO || coalesced(scan->plan))
         return;
     const struct pyro_stage *stage = &app->stages.items[scan->stage];
     double split = split_bytes(app, stage, scan), largest = largest_input(app, stage);
@@ -121,7 +121,7 @@ static void examine_rdds(struct pyro_rule_context *context, struct pyro_spots *s
             continue;
         add(context, spots, i,
             (double[10]){pyro_real(stage->partitions), pyro_real(stage->input_bytes), largest,
-                         fmin(mean, pyro_limit(context, RDD_BYTES) / 1.5), 0, 0, 0, PYRO_SCAN_TEXT, gzip[i]});
+                         fmin(mean, pyro_limit(context, RDD_BYTES) / 1.5), 0, 0, 0, PYRO_FILE_SCAN_TEXT, gzip[i]});
     }
 }
 
@@ -129,7 +129,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
 {
     const char *verify =
         "In the next run the stage that reads this has at least as many tasks as slots, with even durations.";
-    enum pyro_scan_format format = (enum pyro_scan_format)spot->value[FORMAT];
+    enum pyro_file_scan_format format = (enum pyro_file_scan_format)spot->value[FORMAT];
     bool sql = pyro_stage_is_sql(&context->app->stages.items[spot->stage]);
     double wanted = fmax(fmax(spot->value[SLOTS], ceil(spot->value[BYTES] / fmax(spot->value[SPLIT], 1))), 2);
     struct pyro_advice *advice =
@@ -137,10 +137,10 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                             pyro_say(context,
                                      "Use a splittable format: Parquet or ORC (with internal compression), %s. Or use "
                                      "at least %.0f smaller files instead of %.0f.",
-                                     spot->value[GZIP] > 0      ? "bzip2 or zstd blocks instead of gzip"
-                                     : format == PYRO_SCAN_JSON ? "one JSON document per line instead of multiLine"
-                                     : format == PYRO_SCAN_CSV  ? "CSV without gzip and without multiLine"
-                                                                : "text without gzip",
+                                     spot->value[GZIP] > 0           ? "bzip2 or zstd blocks instead of gzip"
+                                     : format == PYRO_FILE_SCAN_JSON ? "one JSON document per line instead of multiLine"
+                                     : format == PYRO_FILE_SCAN_CSV  ? "CSV without gzip and without multiLine"
+                                                                     : "text without gzip",
                                      wanted, spot->value[FILES]),
                             verify);
     if (advice)
@@ -200,11 +200,11 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
-    struct pyro_scans scans;
+    struct pyro_file_scans scans;
     struct pyro_spots spots = {0};
     if (context->app->numbers.input_bytes <= 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    if (!pyro_scans_load(context, &scans))
+    if (!pyro_file_scans_load(context, &scans))
         return PYRO_VERDICT_QUIET;
     enum pyro_verdict verdict = PYRO_VERDICT_QUIET;
     for (size_t i = 0; i < scans.list.count && !context->failed; i++)
@@ -212,7 +212,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     examine_rdds(context, &spots);
     if (pyro_spots_report(context, &spots, pyro_limit(context, SAVING_SHARE), report))
         verdict = PYRO_VERDICT_FINDING;
-    pyro_scans_done(context, &scans);
+    pyro_file_scans_done(context, &scans);
     return verdict;
 }
 

@@ -5,17 +5,17 @@
 /* Names as Spark's file formats call themselves, and where the codec of each is set. */
 static const struct {
     const char *text;
-    enum pyro_scan_format format;
+    enum pyro_file_scan_format format;
     const char *key;
 } formats[] = {
-    {", Parquet, [", PYRO_SCAN_PARQUET, "spark.sql.parquet.compression.codec"},
-    {", ORC, [", PYRO_SCAN_ORC, "spark.sql.orc.compression.codec"},
-    {", AVRO, [", PYRO_SCAN_AVRO, "spark.sql.avro.compression.codec"},
-    {", Avro, [", PYRO_SCAN_AVRO, "spark.sql.avro.compression.codec"},
-    {", CSV, [", PYRO_SCAN_CSV, NULL},
-    {", JSON, [", PYRO_SCAN_JSON, NULL},
-    {", XML, [", PYRO_SCAN_XML, NULL},
-    {", Text, [", PYRO_SCAN_TEXT, NULL},
+    {", Parquet, [", PYRO_FILE_SCAN_PARQUET, "spark.sql.parquet.compression.codec"},
+    {", ORC, [", PYRO_FILE_SCAN_ORC, "spark.sql.orc.compression.codec"},
+    {", AVRO, [", PYRO_FILE_SCAN_AVRO, "spark.sql.avro.compression.codec"},
+    {", Avro, [", PYRO_FILE_SCAN_AVRO, "spark.sql.avro.compression.codec"},
+    {", CSV, [", PYRO_FILE_SCAN_CSV, NULL},
+    {", JSON, [", PYRO_FILE_SCAN_JSON, NULL},
+    {", XML, [", PYRO_FILE_SCAN_XML, NULL},
+    {", Text, [", PYRO_FILE_SCAN_TEXT, NULL},
 };
 
 static const struct {
@@ -72,7 +72,7 @@ void pyro_write_format(const struct pyro_app *app, const struct pyro_write *writ
         struct pyro_slice options = options_from(detail, found + strlen(formats[i].text));
         struct pyro_slice codec = find_option(options, "compression");
         if (!codec.ptr)
-            codec = find_option(options, formats[i].format == PYRO_SCAN_PARQUET ? "parquet.compression" : "codec");
+            codec = find_option(options, formats[i].format == PYRO_FILE_SCAN_PARQUET ? "parquet.compression" : "codec");
         ret->format = formats[i].format;
         ret->key = formats[i].key;
         ret->from_option = codec.ptr != NULL;
@@ -81,7 +81,7 @@ void pyro_write_format(const struct pyro_app *app, const struct pyro_write *writ
         if (codec.ptr)
             ret->name = codec;
         else /* Spark's own choice: nothing for text, a fast codec for columns */
-            ret->codec = pyro_scan_is_rows(ret->format) ? PYRO_CODEC_NONE : PYRO_CODEC_FAST;
+            ret->codec = pyro_file_scan_is_rows(ret->format) ? PYRO_CODEC_NONE : PYRO_CODEC_FAST;
         for (size_t k = 0; codec.ptr && k < sizeof(codecs) / sizeof(*codecs); k++)
             if (is(codec, codecs[k].name))
                 ret->codec = codecs[k].codec;

@@ -2,7 +2,7 @@
 #ifndef PYRO_RULES_SHARED_WRITE_CODEC_H
 #define PYRO_RULES_SHARED_WRITE_CODEC_H
 
-#include "rules/shared/scans.h"
+#include "rules/shared/file_scans.h"
 #include "rules/shared/writes.h"
 
 enum pyro_write_codec {
@@ -14,7 +14,7 @@ enum pyro_write_codec {
 };
 
 struct pyro_write_format {
-    enum pyro_scan_format format; /* PYRO_SCAN_OTHER: unknown */
+    enum pyro_file_scan_format format; /* PYRO_FILE_SCAN_OTHER: unknown */
     enum pyro_write_codec codec;
     struct pyro_slice name; /* of the codec as it was set; "" where it was not */
     const char *key;        /* the setting that gives it when the write itself does not say; NULL: there is none */

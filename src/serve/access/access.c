@@ -83,7 +83,7 @@ static bool is_visible(void *context, const struct pyro_catalog_seen *seen)
 }
 
 static enum access_answer let_in(struct access *access, struct serve_request *request, const char *url, bool reads,
-                                 const struct token *token)
+                                 const struct serve_token *token)
 {
     enum serve_role needed = request->method == SERVE_GET || reads ? SERVE_ROLE_VIEW : SERVE_ROLE_UPLOAD;
     memcpy(request->user, token->name, sizeof(request->user));
@@ -134,7 +134,7 @@ struct pyro_slice pyro_access_cookie(const struct serve_request *request)
 enum access_answer pyro_access_check(struct access *access, struct serve_request *request, const char *url, bool reads,
                                      const struct sockaddr *from)
 {
-    struct token token;
+    struct serve_token token;
     if (!pyro_access_origin(access, request))
         return ACCESS_REFUSED;
     if (!access->has_tokens) {
@@ -161,7 +161,7 @@ enum access_answer pyro_access_check(struct access *access, struct serve_request
 enum access_answer pyro_access_compute(struct access *access, struct serve_request *request, const char *url,
                                        bool reads, const struct sockaddr *from)
 {
-    struct token token;
+    struct serve_token token;
     struct pyro_slice given = bearer(request);
     /* Others that waited for the same hash may have used the budget up meanwhile. */
     unsigned seconds = pyro_attempts_wait(&access->attempts, from);

@@ -11,9 +11,9 @@ enum { ACCESS_NAMES = 16 };
 
 struct access {
     bool has_tokens, secure; /* secure: TLS */
-    struct tokens tokens;
+    struct serve_tokens tokens;
     struct sessions sessions;
-    struct attempts attempts;
+    struct serve_attempts attempts;
     struct acls acls;
     /* By which names the server may be asked for and from which origins pages may read; from the options, which keep
      * them. */

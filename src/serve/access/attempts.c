@@ -8,20 +8,20 @@
 /* Ten wrong tokens at once from one place, then one in six seconds; a hundred and five a second from everywhere. */
 enum { BURST = 10, EACH_MS = 6000, ALL_BURST = 100, ALL_EACH_MS = 200 };
 
-void pyro_attempts_init(struct attempts *attempts)
+void pyro_attempts_init(struct serve_attempts *attempts)
 {
-    *attempts = (struct attempts){0};
+    *attempts = (struct serve_attempts){0};
     pthread_mutex_init(&attempts->mutex, NULL);
     crypto_shorthash_keygen(attempts->key);
 }
 
-void pyro_attempts_done(struct attempts *attempts)
+void pyro_attempts_done(struct serve_attempts *attempts)
 {
     pthread_mutex_destroy(&attempts->mutex);
 }
 
 /* Whoever has an IPv6 address has all of its /64. */
-static size_t find_slot(const struct attempts *attempts, const struct sockaddr *from)
+static size_t find_slot(const struct serve_attempts *attempts, const struct sockaddr *from)
 {
     unsigned char hash[crypto_shorthash_BYTES], place[8] = {0};
     uint64_t number;
@@ -34,13 +34,13 @@ static size_t find_slot(const struct attempts *attempts, const struct sockaddr *
     return number % ATTEMPT_SLOTS;
 }
 
-static int64_t ahead(const struct attempts *attempts, size_t slot, int64_t now, int64_t burst, int64_t each)
+static int64_t ahead(const struct serve_attempts *attempts, size_t slot, int64_t now, int64_t burst, int64_t each)
 {
     int64_t over = attempts->spent_ms[slot] - now - (burst - 1) * each;
     return over > 0 ? over : 0;
 }
 
-unsigned pyro_attempts_wait(struct attempts *attempts, const struct sockaddr *from)
+unsigned pyro_attempts_wait(struct serve_attempts *attempts, const struct sockaddr *from)
 {
     int64_t now = pyro_clock_ms();
     pthread_mutex_lock(&attempts->mutex);
@@ -50,13 +50,13 @@ unsigned pyro_attempts_wait(struct attempts *attempts, const struct sockaddr *fr
     return (unsigned)(((own > all ? own : all) + 999) / 1000);
 }
 
-static void spend(struct attempts *attempts, size_t slot, int64_t now, int64_t each)
+static void spend(struct serve_attempts *attempts, size_t slot, int64_t now, int64_t each)
 {
     int64_t *spent = &attempts->spent_ms[slot];
     *spent = (*spent > now ? *spent : now) + each;
 }
 
-void pyro_attempts_failed(struct attempts *attempts, const struct sockaddr *from)
+void pyro_attempts_failed(struct serve_attempts *attempts, const struct sockaddr *from)
 {
     int64_t now = pyro_clock_ms();
     pthread_mutex_lock(&attempts->mutex);

@@ -10,7 +10,7 @@
 
 enum { ATTEMPT_SLOTS = 1024 };
 
-struct attempts {
+struct serve_attempts {
     unsigned char key[crypto_shorthash_KEYBYTES];
     pthread_mutex_t mutex; /* guards what follows */
     /* Until when each place's budget is spent, in ms: an attempt costs some time, and is refused when that would be too
@@ -18,10 +18,10 @@ struct attempts {
     int64_t spent_ms[ATTEMPT_SLOTS + 1];
 };
 
-void pyro_attempts_init(struct attempts *attempts);
-void pyro_attempts_done(struct attempts *attempts);
+void pyro_attempts_init(struct serve_attempts *attempts);
+void pyro_attempts_done(struct serve_attempts *attempts);
 /* Seconds after which a token from there may be tried; 0: now. */
-unsigned pyro_attempts_wait(struct attempts *attempts, const struct sockaddr *from);
-void pyro_attempts_failed(struct attempts *attempts, const struct sockaddr *from);
+unsigned pyro_attempts_wait(struct serve_attempts *attempts, const struct sockaddr *from);
+void pyro_attempts_failed(struct serve_attempts *attempts, const struct sockaddr *from);
 
 #endif

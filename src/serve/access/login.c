@@ -58,7 +58,7 @@ static void set_cookie(const struct access *access, struct serve_request *reques
 static void log_in(struct access *access, struct serve_request *request, const struct sockaddr *from)
 {
     char given[TOKEN_BYTES], cookie[SESSION_BYTES];
-    struct token token;
+    struct serve_token token;
     if (pyro_attempts_wait(&access->attempts, from)) {
         show(request, 429, "Too many wrong tokens from this address. Try again later.");
     } else if (!read_token(request->body, given, sizeof(given)) ||

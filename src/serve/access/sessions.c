@@ -21,7 +21,7 @@ static void digest(const char *text, size_t len, unsigned char *ret)
     crypto_generichash(ret, crypto_generichash_BYTES, (const unsigned char *)text, len, NULL, 0);
 }
 
-void pyro_session_begin(struct sessions *sessions, const struct token *token, char ret[SESSION_BYTES])
+void pyro_session_begin(struct sessions *sessions, const struct serve_token *token, char ret[SESSION_BYTES])
 {
     unsigned char secret[32];
     randombytes_buf(secret, sizeof(secret));
@@ -53,7 +53,8 @@ static struct session *find(struct sessions *sessions, struct pyro_slice cookie)
     return found;
 }
 
-bool pyro_session_find(struct sessions *sessions, struct tokens *tokens, struct pyro_slice cookie, struct token *ret)
+bool pyro_session_find(struct sessions *sessions, struct serve_tokens *tokens, struct pyro_slice cookie,
+                       struct serve_token *ret)
 {
     struct session copy = {0};
     unsigned char hash[crypto_generichash_BYTES];

@@ -21,8 +21,9 @@ struct sessions {
 void pyro_sessions_init(struct sessions *sessions);
 void pyro_sessions_done(struct sessions *sessions);
 /* Begins one, in place of the oldest where there are too many; the cookie's value goes to `ret`. */
-void pyro_session_begin(struct sessions *sessions, const struct token *token, char ret[SESSION_BYTES]);
-bool pyro_session_find(struct sessions *sessions, struct tokens *tokens, struct pyro_slice cookie, struct token *ret);
+void pyro_session_begin(struct sessions *sessions, const struct serve_token *token, char ret[SESSION_BYTES]);
+bool pyro_session_find(struct sessions *sessions, struct serve_tokens *tokens, struct pyro_slice cookie,
+                       struct serve_token *ret);
 void pyro_session_end(struct sessions *sessions, struct pyro_slice cookie);
 
 #endif

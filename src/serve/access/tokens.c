@@ -35,7 +35,7 @@ static bool is_name(const char *text, const char *more)
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 /* "": a comment or an empty line; else what is wrong with it, or NULL. */
-static const char *parse_line(char *line, struct token *ret)
+static const char *parse_line(char *line, struct serve_token *ret)
 {
     char *rest = NULL;
     const char *name = strtok_r(line, " \t\r", &rest);
@@ -43,7 +43,7 @@ static const char *parse_line(char *line, struct token *ret)
         return "";
     const char *role = strtok_r(NULL, " \t\r", &rest), *hash = strtok_r(NULL, " \t\r", &rest);
     const char *groups = strtok_r(NULL, " \t\r", &rest);
-    *ret = (struct token){.role = find_role(role)};
+    *ret = (struct serve_token){.role = find_role(role)};
     if (strlen(name) >= sizeof(ret->name) || !is_name(name, ".@"))
         return "the name";
     if (ret->role == SERVE_ROLE_NONE)
@@ -59,7 +59,7 @@ static const char *parse_line(char *line, struct token *ret)
     return NULL;
 }
 
-static enum pyro_status parse(char *text, const char *path, struct token *all, size_t limit, size_t *ret_count,
+static enum pyro_status parse(char *text, const char *path, struct serve_token *all, size_t limit, size_t *ret_count,
                               struct pyro_error *error)
 {
     unsigned line_number = 0;
@@ -118,10 +118,10 @@ static enum pyro_status read_text(const char *path, char **ret, struct pyro_erro
 }
 
 /* What was remembered of secrets stays for the hashes that stay. */
-static void keep_seen(struct token *now, const struct tokens *before)
+static void keep_seen(struct serve_token *now, const struct serve_tokens *before)
 {
     for (size_t i = 0; i < before->count; i++) {
-        const struct token *one = &before->all[i];
+        const struct serve_token *one = &before->all[i];
         if (strcmp(one->name, now->name) == 0 && strcmp(one->hash, now->hash) == 0) {
             now->seen = one->seen;
             memcpy(now->digest, one->digest, sizeof(now->digest));
@@ -130,12 +130,12 @@ static void keep_seen(struct token *now, const struct tokens *before)
 }
 
 /* Under the lock. After a failure the tokens stay as they were. */
-static enum pyro_status load(struct tokens *tokens, struct pyro_error *error)
+static enum pyro_status load(struct serve_tokens *tokens, struct pyro_error *error)
 {
     char *text = NULL;
     PYRO_TRY(read_text(tokens->path, &text, error));
     size_t lines = count_lines(text), count = 0;
-    struct token *all = pyro_allocate(NULL, lines * sizeof(*all));
+    struct serve_token *all = pyro_allocate(NULL, lines * sizeof(*all));
     enum pyro_status status = all ? parse(text, tokens->path, all, lines, &count, error) : pyro_no_memory(error);
     pyro_release(NULL, text);
     if (status != PYRO_OK) {
@@ -150,10 +150,10 @@ static enum pyro_status load(struct tokens *tokens, struct pyro_error *error)
     return PYRO_OK;
 }
 
-enum pyro_status pyro_tokens_open(struct tokens *tokens, const char *path, struct pyro_error *error)
+enum pyro_status pyro_tokens_open(struct serve_tokens *tokens, const char *path, struct pyro_error *error)
 {
     size_t bytes = strlen(path) + 1;
-    *tokens = (struct tokens){.path = pyro_allocate(NULL, bytes)};
+    *tokens = (struct serve_tokens){.path = pyro_allocate(NULL, bytes)};
     pthread_mutex_init(&tokens->mutex, NULL);
     pthread_mutex_init(&tokens->hashing, NULL);
     if (!tokens->path)
@@ -166,7 +166,7 @@ enum pyro_status pyro_tokens_open(struct tokens *tokens, const char *path, struc
     return pyro_tokens_look(tokens, true, error);
 }
 
-void pyro_tokens_close(struct tokens *tokens)
+void pyro_tokens_close(struct serve_tokens *tokens)
 {
     if (!tokens->path)
         return;
@@ -178,7 +178,7 @@ void pyro_tokens_close(struct tokens *tokens)
 }
 
 /* Under the lock. */
-static void look(struct tokens *tokens, bool now)
+static void look(struct serve_tokens *tokens, bool now)
 {
     struct pyro_file_stamp found = pyro_file_stamp_at(tokens->path);
     if (!now && pyro_file_stamp_eq(found, tokens->looked))
@@ -192,7 +192,7 @@ static void look(struct tokens *tokens, bool now)
     tokens->failure = failure;
 }
 
-enum pyro_status pyro_tokens_look(struct tokens *tokens, bool now, struct pyro_error *error)
+enum pyro_status pyro_tokens_look(struct serve_tokens *tokens, bool now, struct pyro_error *error)
 {
     pthread_mutex_lock(&tokens->mutex);
     look(tokens, now);
@@ -207,7 +207,7 @@ enum pyro_status pyro_tokens_look(struct tokens *tokens, bool now, struct pyro_e
 /* ---- Who has which ----------------------------------------------------------------------------------------------- */
 
 /* Under the lock. A token that was just made is known at once, as far as looks once a second allow. */
-static struct token *find(struct tokens *tokens, struct pyro_slice name)
+static struct serve_token *find(struct serve_tokens *tokens, struct pyro_slice name)
 {
     int64_t now_s = pyro_clock_ms() / 1000;
     if (now_s != tokens->looked_s)
@@ -219,10 +219,10 @@ static struct token *find(struct tokens *tokens, struct pyro_slice name)
     return NULL;
 }
 
-bool pyro_tokens_find(struct tokens *tokens, struct pyro_slice name, struct token *ret)
+bool pyro_tokens_find(struct serve_tokens *tokens, struct pyro_slice name, struct serve_token *ret)
 {
     pthread_mutex_lock(&tokens->mutex);
-    const struct token *one = find(tokens, name);
+    const struct serve_token *one = find(tokens, name);
     if (one)
         *ret = *one;
     pthread_mutex_unlock(&tokens->mutex);
@@ -239,13 +239,13 @@ static struct pyro_slice split(struct pyro_slice token, struct pyro_slice *ret_s
     return (struct pyro_slice){token.ptr, dot ? dot - 1 : 0};
 }
 
-static void digest(const struct tokens *tokens, struct pyro_slice token, unsigned char *ret)
+static void digest(const struct serve_tokens *tokens, struct pyro_slice token, unsigned char *ret)
 {
     crypto_generichash(ret, crypto_generichash_BYTES, (const unsigned char *)token.ptr, token.len, tokens->key,
                        sizeof(tokens->key));
 }
 
-enum token_answer pyro_tokens_recall(struct tokens *tokens, struct pyro_slice token, struct token *ret)
+enum token_answer pyro_tokens_recall(struct serve_tokens *tokens, struct pyro_slice token, struct serve_token *ret)
 {
     struct pyro_slice secret, name = split(token, &secret);
     unsigned char given[crypto_generichash_BYTES];
@@ -253,7 +253,7 @@ enum token_answer pyro_tokens_recall(struct tokens *tokens, struct pyro_slice to
         return TOKEN_WRONG;
     digest(tokens, token, given);
     pthread_mutex_lock(&tokens->mutex);
-    const struct token *one = find(tokens, name);
+    const struct serve_token *one = find(tokens, name);
     bool right = one && one->seen && sodium_memcmp(one->digest, given, sizeof(given)) == 0;
     if (right)
         *ret = *one;
@@ -261,7 +261,7 @@ enum token_answer pyro_tokens_recall(struct tokens *tokens, struct pyro_slice to
     return right ? TOKEN_RIGHT : TOKEN_UNKNOWN;
 }
 
-static bool is_right(struct tokens *tokens, const char *hash, struct pyro_slice secret)
+static bool is_right(struct serve_tokens *tokens, const char *hash, struct pyro_slice secret)
 {
     pthread_mutex_lock(&tokens->hashing);
     bool right = crypto_pwhash_str_verify(hash ? hash : tokens->nobody, secret.ptr, secret.len) == 0;
@@ -269,15 +269,15 @@ static bool is_right(struct tokens *tokens, const char *hash, struct pyro_slice 
     return right && hash;
 }
 
-bool pyro_tokens_check(struct tokens *tokens, struct pyro_slice token, struct token *ret)
+bool pyro_tokens_check(struct serve_tokens *tokens, struct pyro_slice token, struct serve_token *ret)
 {
     struct pyro_slice secret, name = split(token, &secret);
-    struct token wanted;
+    struct serve_token wanted;
     bool known = pyro_tokens_find(tokens, name, &wanted);
     if (!is_right(tokens, known ? wanted.hash : NULL, secret))
         return false;
     pthread_mutex_lock(&tokens->mutex);
-    struct token *one = find(tokens, name);
+    struct serve_token *one = find(tokens, name);
     bool still = one && strcmp(one->hash, wanted.hash) == 0;
     if (still) {
         one->seen = true;
@@ -291,7 +291,7 @@ bool pyro_tokens_check(struct tokens *tokens, struct pyro_slice token, struct to
 /* ---- A new one --------------------------------------------------------------------------------------------------- */
 
 /* All lines but those of `name`, then the new one. Returns 0 or an errno. */
-static int write_file(const char *path, const char *before, const struct token *token)
+static int write_file(const char *path, const char *before, const struct serve_token *token)
 {
     const struct pyro_replacement how = {.mode = 0600, .lasts = true};
     struct pyro_strbuf text;
@@ -316,7 +316,7 @@ static int write_file(const char *path, const char *before, const struct token *
 enum pyro_status pyro_token_add(const char *path, const char *name, const char *role, const char *groups, char *ret,
                                 size_t ret_bytes, struct pyro_error *error)
 {
-    struct token token = {.role = find_role(role)};
+    struct serve_token token = {.role = find_role(role)};
     unsigned char secret[SECRET_BYTES];
     char text[sodium_base64_ENCODED_LEN(SECRET_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING)];
     char *before = NULL;

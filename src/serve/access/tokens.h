@@ -17,14 +17,14 @@
 
 enum { TOKEN_NAME_BYTES = 65, TOKEN_GROUPS_BYTES = 512, TOKENS_LIMIT = 10000, TOKEN_BYTES = 160 };
 
-struct token {
+struct serve_token {
     char name[TOKEN_NAME_BYTES], groups[TOKEN_GROUPS_BYTES], hash[crypto_pwhash_STRBYTES];
     enum serve_role role;
     bool seen;                                      /* the right secret came before: */
     unsigned char digest[crypto_generichash_BYTES]; /* what it is under this run's key */
 };
 
-struct tokens {
+struct serve_tokens {
     char *path;
     unsigned char key[crypto_generichash_KEYBYTES];
     char nobody[crypto_pwhash_STRBYTES]; /* the hash that names which do not exist are checked against */
@@ -34,25 +34,25 @@ struct tokens {
     int64_t looked_s;                    /* of a request */
     enum pyro_status outcome;            /* of reading it, until pyro_tokens_look() tells */
     struct pyro_error failure;
-    struct token *all;
+    struct serve_token *all;
     size_t count;
 };
 
 /* Reads the file; whoever may write it decides who may read everything, so it must belong to nobody else. */
-enum pyro_status pyro_tokens_open(struct tokens *tokens, const char *path, struct pyro_error *error);
-void pyro_tokens_close(struct tokens *tokens);
+enum pyro_status pyro_tokens_open(struct serve_tokens *tokens, const char *path, struct pyro_error *error);
+void pyro_tokens_close(struct serve_tokens *tokens);
 
 /* Reads the file again if it has changed since the last look, or in any case if `now`. One that is wrong or gone lets
  * in whom it let in before, and is told once. */
-enum pyro_status pyro_tokens_look(struct tokens *tokens, bool now, struct pyro_error *error);
+enum pyro_status pyro_tokens_look(struct serve_tokens *tokens, bool now, struct pyro_error *error);
 
 /* Who a name is now. false: nobody. */
-bool pyro_tokens_find(struct tokens *tokens, struct pyro_slice name, struct token *ret);
+bool pyro_tokens_find(struct serve_tokens *tokens, struct pyro_slice name, struct serve_token *ret);
 
 enum token_answer { TOKEN_WRONG, TOKEN_RIGHT, TOKEN_UNKNOWN };
 /* Whether the token is right, by what is remembered; TOKEN_UNKNOWN: only its hash can tell. */
-enum token_answer pyro_tokens_recall(struct tokens *tokens, struct pyro_slice token, struct token *ret);
+enum token_answer pyro_tokens_recall(struct serve_tokens *tokens, struct pyro_slice token, struct serve_token *ret);
 /* Computes the hash, which takes as long for names that do not exist. */
-bool pyro_tokens_check(struct tokens *tokens, struct pyro_slice token, struct token *ret);
+bool pyro_tokens_check(struct serve_tokens *tokens, struct pyro_slice token, struct serve_token *ret);
 
 #endif

@@ -52,7 +52,7 @@ bool pyro_api_choice(struct api_request *request, const char *name, const char *
 struct api_document {
     struct pyro_writer writer;
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
 };
 void pyro_api_begin(struct api_request *request, struct api_document *document, const char *schema);
 void pyro_api_end(struct api_request *request, struct api_document *document);

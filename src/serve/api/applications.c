@@ -102,7 +102,7 @@ static size_t bound(const struct run *runs, size_t count, struct pyro_slice name
     return low;
 }
 
-static void write_past_runs(struct pyro_json *json, const struct run *runs, size_t count, struct pyro_slice name)
+static void write_past_runs(struct pyro_json_writer *json, const struct run *runs, size_t count, struct pyro_slice name)
 {
     size_t first = bound(runs, count, name, false), end = bound(runs, count, name, true);
     pyro_json_begin_numbers(json, "past_runs_ms");
@@ -115,7 +115,7 @@ static void write_past_runs(struct pyro_json *json, const struct run *runs, size
 
 /* ---- The document ---- */
 
-static void write_attempt(struct pyro_json *json, const struct pyro_catalog_list *list,
+static void write_attempt(struct pyro_json_writer *json, const struct pyro_catalog_list *list,
                           const struct pyro_attempt *attempt, const struct api_selection *selection)
 {
     enum pyro_catalog_outcome outcome = pyro_catalog_outcome(attempt, selection->now_ms, selection->stale_ms);
@@ -138,8 +138,8 @@ static void write_attempt(struct pyro_json *json, const struct pyro_catalog_list
     pyro_json_end(json, '}');
 }
 
-static void write_app(struct pyro_json *json, const struct pyro_catalog_list *list, const struct pyro_catalog_app *app,
-                      const struct api_selection *selection)
+static void write_app(struct pyro_json_writer *json, const struct pyro_catalog_list *list,
+                      const struct pyro_catalog_app *app, const struct api_selection *selection)
 {
     pyro_json_text(json, "id", app->id);
     pyro_json_text(json, "name", app->name);
@@ -155,7 +155,7 @@ static int compare_users(const void *left, const void *right)
 }
 
 /* Who ran any of them, each once, whatever is selected: what a list can be narrowed to. False: no memory. */
-static bool write_users(struct pyro_json *json, const struct pyro_catalog_app *apps, size_t count)
+static bool write_users(struct pyro_json_writer *json, const struct pyro_catalog_app *apps, size_t count)
 {
     size_t attempts = 0, known = 0, written = 0;
     for (size_t i = 0; i < count; i++)
@@ -180,7 +180,7 @@ static bool write_users(struct pyro_json *json, const struct pyro_catalog_app *a
     return users != NULL;
 }
 
-static void write_unreadable(struct pyro_json *json, const struct pyro_catalog_list *list)
+static void write_unreadable(struct pyro_json_writer *json, const struct pyro_catalog_list *list)
 {
     size_t count;
     const struct pyro_catalog_unreadable *unreadable = pyro_catalog_list_unreadable(list, &count);

@@ -8,7 +8,7 @@
 enum { CHARACTERS_MAX = 1000, BYTES_MAX = 4 * CHARACTERS_MAX };
 
 /* A copy with a NUL behind it; NULL for null. */
-static const char *take_text(struct pyro_json *json, struct pyro_arena *arena, const char **why)
+static const char *take_text(struct pyro_json_reader *json, struct pyro_arena *arena, const char **why)
 {
     struct pyro_slice raw = PYRO_SLICE_NULL;
     if (!pyro_json_take_string(json, &raw, NULL) || !raw.ptr)
@@ -36,14 +36,14 @@ const char *pyro_api_read_feedback(struct pyro_slice body, struct pyro_arena *ar
         [FINDING] = &ret->finding, [VERDICT] = &ret->verdict, [COMMENT] = &ret->comment, [MISSED] = &ret->missed};
     const char *why = NULL;
     char *text = pyro_arena_alloc(arena, body.len + PYRO_SCAN_PADDING + 1);
-    struct pyro_json json;
+    struct pyro_json_reader json;
     struct pyro_json_object object;
     *ret = (struct api_feedback){0};
     if (!text)
         return "no memory left";
     for (size_t i = 0; i < body.len; i++) /* a record is one line for the reader */
         text[i] = body.ptr[i] == '\n' || body.ptr[i] == '\r' || body.ptr[i] == '\t' ? ' ' : body.ptr[i];
-    pyro_json_start(&json, text, text + body.len, pyro_scan_best());
+    pyro_json_reader_start(&json, text, text + body.len, pyro_scan_best());
     if (pyro_json_enter_object(&json, &object)) {
         for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
             if (key == PYRO_JSON_OTHER)

@@ -133,7 +133,7 @@ static void charge(struct serve_request *http, const struct pyro_catalog_list *l
         pyro_upload_cpu_charge(http->shared->upload_cpu, http->payer, us, pyro_clock_ms());
 }
 
-static size_t write_found(struct pyro_json *json, const struct pyro_catalog_list *list, const char *path)
+static size_t write_found(struct pyro_json_writer *json, const struct pyro_catalog_list *list, const char *path)
 {
     size_t count, found = 0;
     const struct pyro_catalog_app *apps = pyro_catalog_list_apps(list, &count);
@@ -163,7 +163,7 @@ static struct pyro_slice shown_path(const struct serve_request *http, struct pyr
     return path.len > skip ? (struct pyro_slice){path.ptr + skip, path.len - skip} : path;
 }
 
-static const char *write_unreadable(struct pyro_json *json, const struct serve_request *http,
+static const char *write_unreadable(struct pyro_json_writer *json, const struct serve_request *http,
                                     const struct pyro_catalog_list *list, const char *path, bool *ret_passing)
 {
     size_t count, shown = 0;
@@ -189,7 +189,7 @@ static const char *write_unreadable(struct pyro_json *json, const struct serve_r
 }
 
 /* The upload as a file of an application that the user may see: 1, or 0. */
-static size_t write_file(struct pyro_json *json, struct serve_request *http, const char *path,
+static size_t write_file(struct pyro_json_writer *json, struct serve_request *http, const char *path,
                          const struct pyro_catalog_sent *sent)
 {
     const struct pyro_catalog_app *app =

@@ -168,7 +168,7 @@ void pyro_api_begin(struct api_request *request, struct api_document *document, 
 {
     document->writer = pyro_strbuf_writer(request->http->out);
     pyro_output_init(&document->output, &document->writer, NULL);
-    pyro_json_init(&document->json, &document->output);
+    pyro_json_writer_init(&document->json, &document->output);
     pyro_json_begin(&document->json, NULL, '{');
     if (schema)
         pyro_json_string(&document->json, "schema", schema);

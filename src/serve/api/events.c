@@ -34,11 +34,11 @@ static void add_event(struct events *events, const char *name, const struct chan
 {
     struct pyro_writer writer = {sizeof(writer), append, &events->text};
     struct pyro_output output;
-    struct pyro_json json;
+    struct pyro_json_writer json;
     struct pyro_catalog_log_info log = pyro_catalog_list_log(change->list, change->attempt);
     pyro_strbuf_printf(&events->text, "event: %s\ndata: ", name);
     pyro_output_init(&output, &writer, NULL);
-    pyro_json_init(&json, &output);
+    pyro_json_writer_init(&json, &output);
     pyro_json_begin(&json, NULL, '{');
     pyro_json_text(&json, "app", change->app->id);
     pyro_json_text(&json, "attempt", change->attempt->attempt_id);

@@ -8,7 +8,7 @@ enum { STORES_MAX = 1000 };
 /* ---- What there is ---- */
 
 /* The last part of where it is: neither folders nor what an address says besides. */
-static void write_name(struct pyro_json *json, const char *url)
+static void write_name(struct pyro_json_writer *json, const char *url)
 {
     struct pyro_strbuf label;
     pyro_strbuf_init(&label, NULL);

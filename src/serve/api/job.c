@@ -176,7 +176,7 @@ static void fail(struct serve_request *request, const struct api_job *job)
     if (error.code == PYRO_ERROR_MEMORY)
         why = SERVE_NO_MEMORY;
     if (why != SERVE_GO_ON && error.code != PYRO_ERROR_ARGUMENT && error.code != PYRO_ERROR_INPUT)
-        pyro_serve_unavailable(request, pyro_gate_why(why)); /* whatever it was that noticed it */
+        pyro_serve_unavailable(request, pyro_limiter_why(why)); /* whatever it was that noticed it */
     else
         pyro_api_fail(request, &error, error.code == PYRO_ERROR_ARGUMENT ? job->refused : 500);
 }

@@ -118,7 +118,7 @@ static bool is_worth_it(const struct serve_request *request)
     return !out->failed && out->len >= SHORTEST && out->len <= LONGEST && is_text(request->type);
 }
 
-void pyro_http_compress(struct serve_request *request)
+void pyro_exchange_compress(struct serve_request *request)
 {
     struct pyro_strbuf *out = request->out, smaller;
     if (!is_worth_it(request) || request->header_count + 2 > SERVE_HEADERS)

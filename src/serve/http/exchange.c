@@ -96,16 +96,16 @@ static void answer_with_service(struct exchange *exchange)
 
 static void enter(struct exchange *exchange);
 
-static void work(struct work *work)
+static void work(struct serve_work *work)
 {
     struct exchange *exchange = (struct exchange *)work;
     struct serve_request *request = &exchange->request;
     struct serve_ticket *ticket = request->ticket;
     if (!ticket)
-        pyro_gate_light(&exchange->server->gate, 1, -1);
+        pyro_limiter_light(&exchange->server->limiter, 1, -1);
     answer_with_service(exchange);
     if (!ticket)
-        pyro_gate_light(&exchange->server->gate, -1, 0);
+        pyro_limiter_light(&exchange->server->limiter, -1, 0);
     if (request->is_heavy && !ticket && !request->refusal) {
         enter(exchange);
         return;
@@ -113,7 +113,7 @@ static void work(struct work *work)
     pyro_serve_shape_error(&exchange->request, exchange->url);
     pyro_serve_metrics_count(&exchange->server->shared.metrics, pyro_serve_service_of(exchange->url),
                              exchange->request.status, now_us() - exchange->complete_us);
-    pyro_http_compress(&exchange->request);
+    pyro_exchange_compress(&exchange->request);
     exchange->step = EXCHANGE_ANSWER;
     request->ticket = NULL;
     pyro_ticket_unwatch(ticket, request->stream.read != NULL); /* after the resumption the socket may be closed */
@@ -134,14 +134,14 @@ static void run_heavy(void *context, struct serve_ticket *ticket)
 static void run_light_by(struct exchange *exchange, struct workers *workers)
 {
     exchange->work.run = work;
-    pyro_gate_light(&exchange->server->gate, 0, 1);
+    pyro_limiter_light(&exchange->server->limiter, 0, 1);
     pyro_workers_submit(workers, &exchange->work);
 }
 
 static void refuse(void *context)
 {
     struct exchange *exchange = context;
-    exchange->request.refusal = pyro_gate_busy;
+    exchange->request.refusal = pyro_limiter_busy;
     run_light_by(exchange, &exchange->server->light);
 }
 
@@ -150,13 +150,13 @@ static void enter(struct exchange *exchange)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (!pyro_gate_enter(&exchange->server->gate, info ? info->connect_fd : -1, run_heavy, refuse, exchange))
+    if (!pyro_limiter_enter(&exchange->server->limiter, info ? info->connect_fd : -1, run_heavy, refuse, exchange))
         refuse(exchange);
 }
 
 /* ---- Who may --------------------------------------------------------------------------------------------------- */
 
-static void admit(struct work *work)
+static void admit(struct serve_work *work)
 {
     struct exchange *exchange = (struct exchange *)work;
     enum access_answer answer = pyro_access_compute(&exchange->server->access, &exchange->request, exchange->url,
@@ -311,7 +311,7 @@ static enum MHD_Result proceed(struct exchange *exchange)
 {
     if (!begin_body(exchange)) {
         pyro_serve_shape_error(&exchange->request, exchange->url);
-        return pyro_http_respond(exchange);
+        return pyro_exchange_respond(exchange);
     }
     exchange->step = EXCHANGE_BODY;
     pyro_connection_takes_body(&exchange->server->connections, exchange->place, 0);
@@ -322,7 +322,7 @@ static enum MHD_Result refuse_headers(struct exchange *exchange, unsigned status
 {
     pyro_serve_plain(&exchange->request, status, "%s", why);
     pyro_serve_header(&exchange->request, MHD_HTTP_HEADER_CONNECTION, PYRO_SLICE_LITERAL("close"));
-    return pyro_http_respond(exchange);
+    return pyro_exchange_respond(exchange);
 }
 
 static enum MHD_Result begin(struct exchange *exchange, const char *method, const char *version, bool too_many)
@@ -331,7 +331,7 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method, cons
         return refuse_headers(exchange, 414, "the address has too many parameters");
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    switch (pyro_http_framing(exchange->connection, method, version, &exchange->chunked)) {
+    switch (pyro_request_framing(exchange->connection, method, version, &exchange->chunked)) {
     case HTTP_WRONG:
         return refuse_headers(exchange, 400, "the headers are ambiguous");
     case HTTP_TOO_MANY:
@@ -348,7 +348,7 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method, cons
         submit_admission(exchange);
         return MHD_YES;
     default:
-        return pyro_http_respond(exchange);
+        return pyro_exchange_respond(exchange);
     }
 }
 
@@ -363,12 +363,13 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data, si
     return body->dropped > DROPPED_BYTES ? MHD_NO : MHD_YES;
 }
 
-enum MHD_Result pyro_http_answer(void *context, struct MHD_Connection *connection, const char *url, const char *method,
-                                 const char *version, const char *data, size_t *data_size, void **state)
+enum MHD_Result pyro_exchange_answer(void *context, struct MHD_Connection *connection, const char *url,
+                                     const char *method, const char *version, const char *data, size_t *data_size,
+                                     void **state)
 {
     struct pyro_server *server = context;
     struct exchange *exchange = *state;
-    bool too_many = exchange && *state == server; /* what pyro_http_count_parameters() gave */
+    bool too_many = exchange && *state == server; /* what pyro_request_count_parameters() gave */
     if (!exchange || too_many) {
         /* Called first when the headers are there, and again without data when it was suspended then. */
         *state = exchange = create(server, connection, url, method);
@@ -384,13 +385,14 @@ enum MHD_Result pyro_http_answer(void *context, struct MHD_Connection *connectio
         return MHD_YES;
     case EXCHANGE_REFUSED:
     case EXCHANGE_ANSWER:
-        return pyro_http_respond(exchange);
+        return pyro_exchange_respond(exchange);
     default:
         return MHD_YES;
     }
 }
 
-void pyro_http_end(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why)
+void pyro_exchange_end(void *context, struct MHD_Connection *connection, void **state,
+                       enum MHD_RequestTerminationCode why)
 {
     struct pyro_server *server = context;
     struct exchange *exchange = *state;

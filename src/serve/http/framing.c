@@ -108,8 +108,8 @@ static void find_lines(struct framing *framing, struct MHD_Connection *connectio
 #endif
 }
 
-enum http_framing pyro_http_framing(struct MHD_Connection *connection, const char *method, const char *version,
-                                    bool *ret_chunked)
+enum http_framing pyro_request_framing(struct MHD_Connection *connection, const char *method, const char *version,
+                                       bool *ret_chunked)
 {
     struct framing framing = {0};
     bool known = strcmp(version, MHD_HTTP_VERSION_1_1) == 0, old = strcmp(version, MHD_HTTP_VERSION_1_0) == 0;
@@ -131,7 +131,7 @@ enum http_framing pyro_http_framing(struct MHD_Connection *connection, const cha
     return HTTP_FRAMED;
 }
 
-void *pyro_http_count_parameters(void *context, const char *uri, struct MHD_Connection *connection)
+void *pyro_request_count_parameters(void *context, const char *uri, struct MHD_Connection *connection)
 {
     char *query = strchr(uri, '?'); /* of the daemon's buffer, in which it is about to split and decode it */
     size_t count = 1;

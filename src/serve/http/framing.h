@@ -18,11 +18,11 @@ enum http_framing {
  * and pass the rest on as somebody else's request. Such a request is to be refused, and its connection closed. `method`
  * and `version` are those that the daemon handed out. *ret_chunked: its body ends where chunks say; lines among those
  * are not looked at, so that its connection is to be closed too. */
-enum http_framing pyro_http_framing(struct MHD_Connection *connection, const char *method, const char *version,
-                                    bool *ret_chunked);
+enum http_framing pyro_request_framing(struct MHD_Connection *connection, const char *method, const char *version,
+                                       bool *ret_chunked);
 
 /* For MHD_OPTION_URI_LOG_CALLBACK; the context is what it gives where there are too many parameters (414), which are
  * then taken for none, else NULL. Each would take room that the answer needs. */
-void *pyro_http_count_parameters(void *context, const char *uri, struct MHD_Connection *connection);
+void *pyro_request_count_parameters(void *context, const char *uri, struct MHD_Connection *connection);
 
 #endif

@@ -121,7 +121,7 @@ static enum MHD_Result accept_connection(void *context, const struct sockaddr *a
 {
     (void)address;
     (void)len;
-    return pyro_http_stopping(context) ? MHD_NO : MHD_YES;
+    return pyro_server_is_stopping(context) ? MHD_NO : MHD_YES;
 }
 
 static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_storage *address, unsigned port)
@@ -138,8 +138,8 @@ static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_stor
         {MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL},
         /* Headers may take a part of it: each name and value takes some more, and so does the answer. */
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, POOL_BYTES, NULL},
-        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)pyro_http_count_parameters, server},
-        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)pyro_http_end, server},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)pyro_request_count_parameters, server},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)pyro_exchange_end, server},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, server},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)unescape, NULL},
@@ -157,12 +157,12 @@ static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_stor
             (struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(intptr_t)choose_certificate};
         options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, versions};
     }
-    return MHD_start_daemon(flags, (uint16_t)port, accept_connection, server, pyro_http_answer, server,
+    return MHD_start_daemon(flags, (uint16_t)port, accept_connection, server, pyro_exchange_answer, server,
                             MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
-enum pyro_status pyro_http_listen(struct pyro_server *server, const struct pyro_server_options *options,
-                                  struct pyro_error *error)
+enum pyro_status pyro_server_listen(struct pyro_server *server, const struct pyro_server_options *options,
+                                    struct pyro_error *error)
 {
     struct sockaddr_storage address = {0};
     const char *host = options->host ? options->host : "127.0.0.1";

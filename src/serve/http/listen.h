@@ -5,7 +5,7 @@
 #include "serve/http/server.h"
 
 /* Listens where the options say. */
-enum pyro_status pyro_http_listen(struct pyro_server *server, const struct pyro_server_options *options,
-                                  struct pyro_error *error);
+enum pyro_status pyro_server_listen(struct pyro_server *server, const struct pyro_server_options *options,
+                                    struct pyro_error *error);
 
 #endif

@@ -138,7 +138,7 @@ static void add_headers(const struct exchange *exchange, struct MHD_Response *re
         MHD_add_response_header(response, request->headers[i].name, request->headers[i].value);
 }
 
-enum MHD_Result pyro_http_respond(struct exchange *exchange)
+enum MHD_Result pyro_exchange_respond(struct exchange *exchange)
 {
     struct serve_request *request = &exchange->request;
     if (is_unchanged(request))
@@ -147,7 +147,7 @@ enum MHD_Result pyro_http_respond(struct exchange *exchange)
     if (!response)
         return MHD_NO;
     add_headers(exchange, response);
-    if (pyro_http_stopping(exchange->server) || exchange->chunked)
+    if (pyro_server_is_stopping(exchange->server) || exchange->chunked)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     enum MHD_Result queued = MHD_queue_response(exchange->connection, request->status, response);
     MHD_destroy_response(response);

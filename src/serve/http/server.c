@@ -19,7 +19,7 @@ enum { UPLOAD_CPU_SECONDS = 120, USER_CPU_SECONDS = 600 };
 enum {
     FIRST_WORKERS = 4,
     LIGHT_WORKERS = 16,
-    HEAVY_WORKERS = 64,    /* as many as the gate lets run */
+    HEAVY_WORKERS = 64,    /* as many as the limiter lets run */
     ADMISSION_WORKERS = 2, /* a hash takes 16 MiB */
     HEAVY_NICENESS = 5,
     ANSWER_BYTES = 16 << 20
@@ -34,7 +34,7 @@ enum {
 #define PROCESS_BYTES (UINT64_C(256) << 20)
 #endif
 
-bool pyro_http_stopping(struct pyro_server *server)
+bool pyro_server_is_stopping(struct pyro_server *server)
 {
     pthread_mutex_lock(&server->mutex);
     bool stopping = server->stopping;
@@ -53,7 +53,7 @@ static struct pyro_server *create(const struct pyro_server_options *options)
     };
     pthread_mutex_init(&server->mutex, NULL);
     pyro_condition_init(&server->changed);
-    server->shared.gate = &server->gate;
+    server->shared.limiter = &server->limiter;
     server->shared.max_upload_bytes = server->max_upload_bytes;
     server->shared.store = options->store;
     server->shared.stale_ms = options->stale_ms ? options->stale_ms : PYRO_CATALOG_STALE_MS;
@@ -61,8 +61,8 @@ static struct pyro_server *create(const struct pyro_server_options *options)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     server->shared.metrics.started_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-    if (!pyro_gate_open(&server->gate, options->queries ? options->queries : QUERIES,
-                        options->query_ms ? options->query_ms : QUERY_MS)) {
+    if (!pyro_limiter_open(&server->limiter, options->queries ? options->queries : QUERIES,
+                           options->query_ms ? options->query_ms : QUERY_MS)) {
         pyro_release(NULL, server);
         return NULL;
     }
@@ -173,14 +173,14 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
     if (status == PYRO_OK)
         status = open_catalog(server, folders, folder_count, options, error);
     if (status == PYRO_OK)
-        status = pyro_http_listen(server, options, error);
+        status = pyro_server_listen(server, options, error);
     if (status != PYRO_OK) {
         pyro_server_stop(server);
         return status;
     }
     uint64_t memory = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES;
     server->most_answer_bytes = memory / 8 > ANSWER_BYTES ? memory / 8 : ANSWER_BYTES;
-    pyro_gate_watch_memory(&server->gate, memory + PROCESS_BYTES / 4 * 3, shrink, server);
+    pyro_limiter_watch_memory(&server->limiter, memory + PROCESS_BYTES / 4 * 3, shrink, server);
     server->watch = (struct watch){
         .tokens = server->access.has_tokens ? &server->access.tokens : NULL,
         .certificate = &server->certificate,
@@ -232,7 +232,7 @@ static void stop_daemon(struct pyro_server *server)
     stop_accepting(server);
     pyro_stream_limit_stop(&server->streams, STREAMS_STOP_WAITING);
     wait_for_answers(server);
-    pyro_gate_stop(&server->gate);
+    pyro_limiter_stop(&server->limiter);
     /* The daemon must not be stopped while a connection is suspended. */
     pyro_stream_limit_stop(&server->streams, STREAMS_STOP_ALL);
     stop_workers(server);
@@ -252,9 +252,9 @@ void pyro_server_stop(pyro_server *server)
         stop_workers(server);
     pyro_stream_limit_done(&server->streams);
     pyro_connections_stop(&server->connections);
-    pyro_gate_stop(&server->gate);
+    pyro_limiter_stop(&server->limiter);
     pyro_catalog_close(server->catalog);
-    pyro_gate_close(&server->gate);
+    pyro_limiter_close(&server->limiter);
     pyro_uploads_close(&server->uploads);
     pyro_upload_cpu_close(&server->upload_cpu);
     pyro_access_close(&server->access);

@@ -25,7 +25,7 @@ struct pyro_server {
     struct MHD_Daemon *daemon;
     struct pyro_catalog *catalog;
     struct serve_shared shared;
-    struct serve_gate gate;
+    struct serve_limiter limiter;
     struct workers light, heavy, admission; /* the first are never taken by what takes long */
     struct access access;
     struct certificate certificate;
@@ -56,7 +56,7 @@ enum exchange_step {
 
 /* One request, from its headers to the last byte of its answer. */
 struct exchange {
-    struct work work; /* first: the workers' part */
+    struct serve_work work; /* first: the workers' part */
     struct pyro_server *server;
     struct MHD_Connection *connection;
     struct connection *place;
@@ -72,15 +72,17 @@ struct exchange {
 };
 
 /* The callbacks of the daemon; the context is the server. */
-enum MHD_Result pyro_http_answer(void *context, struct MHD_Connection *connection, const char *url, const char *method,
-                                 const char *version, const char *data, size_t *data_size, void **state);
-void pyro_http_end(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why);
+enum MHD_Result pyro_exchange_answer(void *context, struct MHD_Connection *connection, const char *url,
+                                     const char *method, const char *version, const char *data, size_t *data_size,
+                                     void **state);
+void pyro_exchange_end(void *context, struct MHD_Connection *connection, void **state,
+                       enum MHD_RequestTerminationCode why);
 
 /* Queues the answer; takes over `exchange->request.stream`. */
-enum MHD_Result pyro_http_respond(struct exchange *exchange);
+enum MHD_Result pyro_exchange_respond(struct exchange *exchange);
 
 /* Compresses the answer where the client takes that and it is worth it. */
-void pyro_http_compress(struct serve_request *request);
-bool pyro_http_stopping(struct pyro_server *server);
+void pyro_exchange_compress(struct serve_request *request);
+bool pyro_server_is_stopping(struct pyro_server *server);
 
 #endif

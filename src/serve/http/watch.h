@@ -9,7 +9,7 @@
 #include "serve/http/certificate.h"
 
 struct watch {
-    struct tokens *tokens; /* NULL: none are needed */
+    struct serve_tokens *tokens; /* NULL: none are needed */
     struct certificate *certificate;
     void (*warn)(void *context, const char *message); /* may be NULL */
     void *warn_context;

@@ -11,7 +11,7 @@ static void *serve(void *context)
         setpriority(PRIO_PROCESS, (id_t)gettid(), workers->niceness); /* of this thread, on Linux */
     pthread_mutex_lock(&workers->mutex);
     for (;;) {
-        struct work *work = workers->first;
+        struct serve_work *work = workers->first;
         if (work) {
             workers->first = work->next;
             workers->pending--;
@@ -55,7 +55,7 @@ bool pyro_workers_start(struct workers *workers, size_t first, size_t most, int 
     return started;
 }
 
-void pyro_workers_submit(struct workers *workers, struct work *work)
+void pyro_workers_submit(struct workers *workers, struct serve_work *work)
 {
     work->next = NULL;
     pthread_mutex_lock(&workers->mutex);

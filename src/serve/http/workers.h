@@ -8,9 +8,9 @@
 #include "base/thread.h"
 
 /* Part of what is worked on; whoever submits it keeps it until `run` was called. */
-struct work {
-    struct work *next;
-    void (*run)(struct work *work);
+struct serve_work {
+    struct serve_work *next;
+    void (*run)(struct serve_work *work);
 };
 
 enum { MOST_WORKERS = 64 };
@@ -21,14 +21,14 @@ struct workers {
     int niceness; /* of the threads: others go first */
     size_t count, most, idle, pending;
     pthread_cond_t changed;
-    struct work *first, **last;
+    struct serve_work *first, **last;
     bool stopping;
 };
 
 /* Starts `first` threads, and more when all are busy, up to `most` (at most MOST_WORKERS). `niceness`: of the threads
  * and of those that they start; 0: as the process. False: not one could be started. */
 bool pyro_workers_start(struct workers *workers, size_t first, size_t most, int niceness);
-void pyro_workers_submit(struct workers *workers, struct work *work);
+void pyro_workers_submit(struct workers *workers, struct serve_work *work);
 /* Returns when all that was submitted is done. */
 void pyro_workers_stop(struct workers *workers);
 

@@ -27,7 +27,7 @@ static void query(struct mcp_call *call, const struct pyro_catalog_diagnosis *op
     const struct pyro_options options = pyro_ticket_options(ticket);
     enum serve_stop why = pyro_ticket_begin_query(ticket);
     if (why != SERVE_GO_ON) {
-        pyro_mcp_fail(call, "%s", why == SERVE_TOO_LATE ? pyro_gate_queries_busy : pyro_gate_why(why));
+        pyro_mcp_fail(call, "%s", why == SERVE_TOO_LATE ? pyro_limiter_queries_busy : pyro_limiter_why(why));
         return;
     }
     if (pyro_sql_run(opened->app, statement, PYRO_FORMAT_CSV, PYRO_SQL_SERVER_DISK_BYTES, &options, &writer, &error) !=

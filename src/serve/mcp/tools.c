@@ -308,7 +308,7 @@ void pyro_mcp_fail_with(struct mcp_call *call, const struct pyro_error *error)
 {
     enum serve_stop why = pyro_ticket_stopped(call->mcp->ticket);
     if (why != SERVE_GO_ON)
-        pyro_mcp_fail(call, "%s", pyro_gate_why(why));
+        pyro_mcp_fail(call, "%s", pyro_limiter_why(why));
     else if (error->code == PYRO_ERROR_OUTPUT)
         pyro_mcp_fail(call, "the answer is longer than %d MiB: ask for a smaller part", MCP_LONGEST_ANSWER >> 20);
     else

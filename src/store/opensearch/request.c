@@ -91,7 +91,7 @@ enum pyro_status pyro_opensearch_refused(const struct pyro_opensearch *store, en
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 static enum pyro_status read_answer(struct pyro_opensearch *store, enum pyro_opensearch_purpose purpose,
-                                    const struct pyro_http_answer *answer, json_t **ret, struct pyro_error *error)
+                                    const struct pyro_exchange_answer *answer, json_t **ret, struct pyro_error *error)
 {
     json_error_t why;
     *ret = json_loadb(store->body.data, store->body.len, JSON_ALLOW_NUL, &why);
@@ -116,7 +116,7 @@ static enum pyro_status too_long(const struct pyro_opensearch *store, struct pyr
 
 /* Sends it, within the deadline of the store. */
 static enum pyro_status transfer(struct pyro_opensearch *store, const struct pyro_opensearch_request *request,
-                                 struct pyro_http_answer *ret, struct pyro_error *error)
+                                 struct pyro_exchange_answer *ret, struct pyro_error *error)
 {
     struct pyro_strbuf url;
     unsigned tries = store->only_reads ? TRIES_TO_READ : TRIES;
@@ -147,7 +147,7 @@ enum pyro_status pyro_opensearch_send(struct pyro_opensearch *store, const struc
                                       json_t **ret, unsigned *ret_status, struct pyro_error *error)
 {
     struct pyro_error own = {.size = sizeof(own)};
-    struct pyro_http_answer answer = {0};
+    struct pyro_exchange_answer answer = {0};
     enum pyro_status status = transfer(store, request, &answer, &own);
     if (status == PYRO_ERROR_CANCELLED && store->deadline) /* nobody else cancels */
         return too_long(store, error);

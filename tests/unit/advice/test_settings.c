@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "advice/native.h"
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 #include "scene.h"
 
 enum { FINDINGS_MAX = 4 };
@@ -279,7 +279,7 @@ static void test_a_folded_winner_gives_way(void **state)
 
 static bool same(const char *key, const char *a, const char *b)
 {
-    return pyro_property_same(pyro_property_find(pyro_slice_from(key)), pyro_slice_from(a), pyro_slice_from(b));
+    return pyro_setting_same(pyro_setting_find(pyro_slice_from(key)), pyro_slice_from(a), pyro_slice_from(b));
 }
 
 static void test_values_are_compared_by_what_they_mean(void **state)

@@ -13,20 +13,20 @@
 /* A reader over a copy of `text` with the padding that it needs. The copy lives until the next call. */
 static char copy[1 << 16];
 
-static struct pyro_json reader(const char *text)
+static struct pyro_json_reader reader(const char *text)
 {
-    struct pyro_json json;
+    struct pyro_json_reader json;
     size_t len = strlen(text);
     assert_true(len + PYRO_SCAN_PADDING < sizeof(copy));
     memset(copy, '7', sizeof(copy)); /* stale digits behind the end must not count */
     memcpy(copy, text, len);
-    pyro_json_start(&json, copy, copy + len, pyro_scan_best());
+    pyro_json_reader_start(&json, copy, copy + len, pyro_scan_best());
     return json;
 }
 
 static bool skips(const char *text)
 {
-    struct pyro_json json = reader(text);
+    struct pyro_json_reader json = reader(text);
     return pyro_json_skip(&json) && pyro_json_record_end(&json);
 }
 
@@ -97,7 +97,7 @@ static void test_grammar(void **state)
 static void test_record_ends_at_newline(void **state)
 {
     (void)state;
-    struct pyro_json json = reader("{\"a\":1}\n{\"b\":2}\n");
+    struct pyro_json_reader json = reader("{\"a\":1}\n{\"b\":2}\n");
     assert_true(pyro_json_skip(&json));
     assert_true(pyro_json_record_end(&json));
     assert_int_equal(*json.at, '\n');
@@ -122,14 +122,14 @@ static void test_depth(void **state)
     nest(text, PYRO_JSON_DEPTH + 1);
     assert_false(skips(text));
     nest(text, 10000);
-    struct pyro_json json = reader(text);
+    struct pyro_json_reader json = reader(text);
     assert_false(pyro_json_skip(&json));
     assert_string_equal(json.error, "nested too deeply");
 }
 
 static bool take(const char *text, int64_t *value)
 {
-    struct pyro_json json = reader(text);
+    struct pyro_json_reader json = reader(text);
     return pyro_json_take_int(&json, value) && pyro_json_record_end(&json);
 }
 
@@ -164,7 +164,7 @@ static void test_integers(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         assert_false(take(bad[i], &value));
     assert_false(take(many, &value));
-    struct pyro_json json = reader("\"123\"");
+    struct pyro_json_reader json = reader("\"123\"");
     assert_true(pyro_json_take_loose_int(&json, &value));
     assert_int_equal(value, 123);
     json = reader("\"12 MB\"");
@@ -177,7 +177,7 @@ PYRO_JSON_KEYS(keys, (STAGE_ID, "Stage ID"), (TASK_INFO, "Task Info"), (A, "a"))
 /* Reads an object's integers by the table above: "row=value " for each key. */
 static void walk(const char *text, char *out)
 {
-    struct pyro_json json = reader(text);
+    struct pyro_json_reader json = reader(text);
     struct pyro_json_object object;
     *out = '\0';
     assert_true(pyro_json_enter_object(&json, &object));
@@ -229,7 +229,7 @@ static void test_keys_have_their_names(void **state)
     assert_string_equal(letters[LETTER_A].name, "\"a\":");
     assert_string_equal(letters[LETTER_M].name, "\"m\":");
     assert_string_equal(letters[LETTER_X].name, "\"x\":");
-    struct pyro_json json = reader("{\"x\":1}");
+    struct pyro_json_reader json = reader("{\"x\":1}");
     struct pyro_json_object object;
     assert_true(pyro_json_enter_object(&json, &object));
     assert_int_equal(PYRO_JSON_NEXT(&json, &object, letters), LETTER_X);
@@ -252,7 +252,7 @@ static void test_strings(void **state)
     (void)state;
     struct pyro_slice text = PYRO_SLICE_NULL;
     bool plain;
-    struct pyro_json json = reader("\"plain text\"");
+    struct pyro_json_reader json = reader("\"plain text\"");
     assert_true(pyro_json_take_string(&json, &text, &plain));
     assert_true(plain && pyro_slice_is(text, "plain text"));
     json = reader("\"with \\\" quote\"");
@@ -270,7 +270,7 @@ static void test_strings(void **state)
 static void test_fast_array(void **state)
 {
     (void)state;
-    struct pyro_json json = reader("[{\"Name\":\"]}],\\\"Task Metrics\\\":{\",\"v\":[1,[2]]},{}],\"x\"");
+    struct pyro_json_reader json = reader("[{\"Name\":\"]}],\\\"Task Metrics\\\":{\",\"v\":[1,[2]]},{}],\"x\"");
     assert_true(pyro_json_skip_array_fast(&json));
     assert_memory_equal(json.at, ",\"x\"", 4);
     json = reader("[{\"Name\":\"x\"}\n]");
@@ -308,7 +308,7 @@ static void test_known_members(void **state)
         ptrdiff_t places[8];
         int found[8], count = 0, again = 0;
         struct pyro_json_object object;
-        struct pyro_json json = reader(texts[i]);
+        struct pyro_json_reader json = reader(texts[i]);
         assert_true(pyro_json_enter_object(&json, &object));
         for (int key; (key = pyro_json_next(&json, &object, wanted, 2)) != PYRO_JSON_END; pyro_json_skip(&json))
             if (key >= 0) {

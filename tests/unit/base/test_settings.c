@@ -27,11 +27,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static const struct pyro_settings *parse(const char *text)
+static const struct pyro_yaml *parse(const char *text)
 {
     struct pyro_error error = {.size = sizeof(error)};
-    const struct pyro_settings *root = NULL;
-    if (pyro_settings_parse(&arena, "x.yaml", text, strlen(text), &root, &error) != PYRO_OK)
+    const struct pyro_yaml *root = NULL;
+    if (pyro_yaml_parse(&arena, "x.yaml", text, strlen(text), &root, &error) != PYRO_OK)
         fail_msg("%s: %s", text, error.message);
     return root;
 }
@@ -39,8 +39,8 @@ static const struct pyro_settings *parse(const char *text)
 static void refused(const char *text, const char *line, const char *why)
 {
     struct pyro_error error = {.size = sizeof(error)};
-    const struct pyro_settings *root = NULL;
-    assert_int_equal(pyro_settings_parse(&arena, "x.yaml", text, strlen(text), &root, &error), PYRO_ERROR_INPUT);
+    const struct pyro_yaml *root = NULL;
+    assert_int_equal(pyro_yaml_parse(&arena, "x.yaml", text, strlen(text), &root, &error), PYRO_ERROR_INPUT);
     assert_null(root);
     assert_string_equal(error.path, "x.yaml");
     if (!strstr(error.message, line) || !strstr(error.message, why))
@@ -55,23 +55,23 @@ static void test_yaml_and_json_give_the_same_tree(void **state)
         "{\"budget\": {\"wall\": \"20m\",\n \"list\": [1, \"two\"], \"a b\": \"q\"}}",
     };
     for (int i = 0; i < 2; i++) {
-        const struct pyro_settings *budget = pyro_settings_get(parse(texts[i]), "budget");
+        const struct pyro_yaml *budget = pyro_yaml_get(parse(texts[i]), "budget");
         int64_t ms = 0;
         const char *text = NULL;
         assert_non_null(budget);
         assert_int_equal(budget->count, 3);
-        assert_true(pyro_settings_duration(pyro_settings_get(budget, "wall"), &ms));
+        assert_true(pyro_yaml_duration(pyro_yaml_get(budget, "wall"), &ms));
         assert_int_equal(ms, 1200000);
-        const struct pyro_settings *list = pyro_settings_get(budget, "list");
-        assert_int_equal(list->kind, PYRO_SETTINGS_LIST);
+        const struct pyro_yaml *list = pyro_yaml_get(budget, "list");
+        assert_int_equal(list->kind, PYRO_YAML_LIST);
         assert_int_equal(list->count, 2);
         assert_int_equal(list->line, i == 0 ? 3 : 2);
-        assert_true(pyro_settings_text(list->entries[1].value, &text));
+        assert_true(pyro_yaml_text(list->entries[1].value, &text));
         assert_string_equal(text, "two");
-        assert_true(pyro_settings_text(pyro_settings_get(budget, "a b"), &text));
+        assert_true(pyro_yaml_text(pyro_yaml_get(budget, "a b"), &text));
         assert_string_equal(text, "q");
-        assert_null(pyro_settings_get(budget, "absent"));
-        assert_null(pyro_settings_get(list, "wall"));
+        assert_null(pyro_yaml_get(budget, "absent"));
+        assert_null(pyro_yaml_get(list, "wall"));
     }
 }
 
@@ -80,7 +80,7 @@ static void test_empty_is_an_empty_map(void **state)
     (void)state;
     static const char *const texts[] = {"", "# nothing\n", "\n\n"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-        assert_int_equal(parse(texts[i])->kind, PYRO_SETTINGS_MAP);
+        assert_int_equal(parse(texts[i])->kind, PYRO_YAML_MAP);
         assert_int_equal(parse(texts[i])->count, 0);
     }
 }
@@ -101,23 +101,23 @@ static void test_what_is_refused(void **state)
     memset(deep, '[', sizeof(deep) - 1);
     deep[sizeof(deep) - 1] = '\0';
     refused(deep, "line 1", "nested too deep");
-    char *large = malloc(PYRO_SETTINGS_MAX_BYTES + 2);
-    memset(large, 'x', PYRO_SETTINGS_MAX_BYTES + 1);
-    large[PYRO_SETTINGS_MAX_BYTES + 1] = '\0';
+    char *large = malloc(PYRO_YAML_MAX_BYTES + 2);
+    memset(large, 'x', PYRO_YAML_MAX_BYTES + 1);
+    large[PYRO_YAML_MAX_BYTES + 1] = '\0';
     refused(large, "", "1 MiB");
     free(large);
-    char many[3 * PYRO_SETTINGS_MAX_ENTRIES + 10] = "[";
-    for (int i = 0; i <= PYRO_SETTINGS_MAX_ENTRIES; i++)
+    char many[3 * PYRO_YAML_MAX_ENTRIES + 10] = "[";
+    for (int i = 0; i <= PYRO_YAML_MAX_ENTRIES; i++)
         strcat(many, "1,");
     strcat(many, "1]");
     refused(many, "line 1", "too many");
 }
 
-static const struct pyro_settings *value(const char *text)
+static const struct pyro_yaml *value(const char *text)
 {
     char line[200];
     snprintf(line, sizeof(line), "v: %s\n", text);
-    return pyro_settings_get(parse(line), "v");
+    return pyro_yaml_get(parse(line), "v");
 }
 
 static void test_numbers(void **state)
@@ -126,29 +126,28 @@ static void test_numbers(void **state)
     double number = -1;
     int64_t integer = -1;
     bool yes = false;
-    assert_true(pyro_settings_number(value("0.1"), &number) && number == 0.1);
-    assert_true(pyro_settings_number(value("-1.5e3"), &number) && number == -1500);
-    assert_true(pyro_settings_number(value("12345678901234567890123"), &number) && number == 12345678901234567890123.0);
-    assert_false(pyro_settings_number(value("1e999"), &number));
-    assert_false(pyro_settings_number(value("'1'"), &number));
-    assert_false(pyro_settings_number(value("1 2"), &number));
-    assert_false(pyro_settings_number(value("."), &number));
-    assert_false(pyro_settings_number(value(".nan"), &number));
-    assert_false(pyro_settings_number(value(""), &number));
-    assert_false(pyro_settings_number(NULL, &number));
-    assert_true(pyro_settings_int(value("-42"), &integer) && integer == -42);
-    assert_false(pyro_settings_int(value("4.2"), &integer));
-    assert_false(pyro_settings_int(value("99999999999999999999"), &integer));
-    assert_true(pyro_settings_bool(value("True"), &yes) && yes);
-    assert_true(pyro_settings_bool(value("false"), &yes) && !yes);
-    assert_false(pyro_settings_bool(value("yes"), &yes));
-    assert_true(pyro_settings_is_null(value("~")) && pyro_settings_is_null(value("")) &&
-                pyro_settings_is_null(value("null")));
-    assert_false(pyro_settings_is_null(value("''")));
-    assert_true(pyro_settings_share(value("12.5%"), &number) && number == 0.125);
-    assert_true(pyro_settings_share(value("0.2"), &number) && number == 0.2);
-    assert_false(pyro_settings_share(value("-1%"), &number));
-    assert_false(pyro_settings_share(value("10 percent"), &number));
+    assert_true(pyro_yaml_number(value("0.1"), &number) && number == 0.1);
+    assert_true(pyro_yaml_number(value("-1.5e3"), &number) && number == -1500);
+    assert_true(pyro_yaml_number(value("12345678901234567890123"), &number) && number == 12345678901234567890123.0);
+    assert_false(pyro_yaml_number(value("1e999"), &number));
+    assert_false(pyro_yaml_number(value("'1'"), &number));
+    assert_false(pyro_yaml_number(value("1 2"), &number));
+    assert_false(pyro_yaml_number(value("."), &number));
+    assert_false(pyro_yaml_number(value(".nan"), &number));
+    assert_false(pyro_yaml_number(value(""), &number));
+    assert_false(pyro_yaml_number(NULL, &number));
+    assert_true(pyro_yaml_int(value("-42"), &integer) && integer == -42);
+    assert_false(pyro_yaml_int(value("4.2"), &integer));
+    assert_false(pyro_yaml_int(value("99999999999999999999"), &integer));
+    assert_true(pyro_yaml_bool(value("True"), &yes) && yes);
+    assert_true(pyro_yaml_bool(value("false"), &yes) && !yes);
+    assert_false(pyro_yaml_bool(value("yes"), &yes));
+    assert_true(pyro_yaml_is_null(value("~")) && pyro_yaml_is_null(value("")) && pyro_yaml_is_null(value("null")));
+    assert_false(pyro_yaml_is_null(value("''")));
+    assert_true(pyro_yaml_share(value("12.5%"), &number) && number == 0.125);
+    assert_true(pyro_yaml_share(value("0.2"), &number) && number == 0.2);
+    assert_false(pyro_yaml_share(value("-1%"), &number));
+    assert_false(pyro_yaml_share(value("10 percent"), &number));
 }
 
 static void test_durations_and_sizes(void **state)
@@ -175,12 +174,12 @@ static void test_durations_and_sizes(void **state)
                  {"{}", -1}};
     for (size_t i = 0; i < sizeof(durations) / sizeof(*durations); i++) {
         int64_t ms = -1;
-        assert_int_equal(pyro_settings_duration(value(durations[i].text), &ms), durations[i].value >= 0);
+        assert_int_equal(pyro_yaml_duration(value(durations[i].text), &ms), durations[i].value >= 0);
         assert_int_equal(ms, durations[i].value);
     }
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         int64_t bytes = -1;
-        assert_int_equal(pyro_settings_size(value(sizes[i].text), &bytes), sizes[i].value >= 0);
+        assert_int_equal(pyro_yaml_size(value(sizes[i].text), &bytes), sizes[i].value >= 0);
         assert_int_equal(bytes, sizes[i].value);
     }
 }
@@ -189,11 +188,11 @@ static void test_complaints_name_the_line(void **state)
 {
     (void)state;
     struct pyro_error error = {.size = sizeof(error)};
-    const struct pyro_settings *root = parse("a: 1\nwall: soon\nlist: []\n");
-    assert_int_equal(pyro_settings_refuse(pyro_settings_get(root, "wall"), "b.yaml", &error, "a duration such as 20m"),
+    const struct pyro_yaml *root = parse("a: 1\nwall: soon\nlist: []\n");
+    assert_int_equal(pyro_yaml_refuse(pyro_yaml_get(root, "wall"), "b.yaml", &error, "a duration such as 20m"),
                      PYRO_ERROR_ARGUMENT);
     assert_string_equal(error.message, "b.yaml, line 2: 'soon' is not a duration such as 20m");
-    pyro_settings_refuse(pyro_settings_get(root, "list"), "b.yaml", &error, "a number");
+    pyro_yaml_refuse(pyro_yaml_get(root, "list"), "b.yaml", &error, "a number");
     assert_string_equal(error.message, "b.yaml, line 3: a list is not a number");
 }
 
@@ -201,26 +200,26 @@ static void test_files(void **state)
 {
     (void)state;
     struct pyro_error error = {.size = sizeof(error)};
-    const struct pyro_settings *root = NULL;
-    assert_int_equal(pyro_settings_load(&arena, "/nowhere/at/all.yaml", &root, &error), PYRO_ERROR_INPUT);
+    const struct pyro_yaml *root = NULL;
+    assert_int_equal(pyro_yaml_load(&arena, "/nowhere/at/all.yaml", &root, &error), PYRO_ERROR_INPUT);
     assert_string_equal(error.path, "/nowhere/at/all.yaml");
-    assert_int_equal(pyro_settings_load(&arena, "/", &root, &error), PYRO_ERROR_INPUT);
+    assert_int_equal(pyro_yaml_load(&arena, "/", &root, &error), PYRO_ERROR_INPUT);
     char path[] = "/tmp/pyro-settings-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     assert_int_equal(write(file, "a: 7\n", 5), 5);
     close(file);
-    assert_int_equal(pyro_settings_load(&arena, path, &root, &error), PYRO_OK);
+    assert_int_equal(pyro_yaml_load(&arena, path, &root, &error), PYRO_OK);
     unlink(path);
     int64_t seven = 0;
-    assert_true(pyro_settings_int(pyro_settings_get(root, "a"), &seven));
+    assert_true(pyro_yaml_int(pyro_yaml_get(root, "a"), &seven));
     assert_int_equal(seven, 7);
     char large[] = "/tmp/pyro-settings-XXXXXX";
     file = mkstemp(large);
     assert_true(file >= 0);
-    assert_int_equal(ftruncate(file, PYRO_SETTINGS_MAX_BYTES + 1), 0);
+    assert_int_equal(ftruncate(file, PYRO_YAML_MAX_BYTES + 1), 0);
     close(file);
-    assert_int_equal(pyro_settings_load(&arena, large, &root, &error), PYRO_ERROR_INPUT);
+    assert_int_equal(pyro_yaml_load(&arena, large, &root, &error), PYRO_ERROR_INPUT);
     assert_non_null(strstr(error.message, "larger than 1 MiB"));
     unlink(large);
 }

@@ -310,9 +310,9 @@ static void test_safety_takes_no_time(void **state)
     const struct pyro_scenario *scenario = whatif_answer(&scene, "spark.driver.maxResultSize=2g", NULL);
     assert_int_equal(scenario->wall_expected_ms, pyro_replay_base(scene.whatif.run.replay).wall_ms);
     assert_non_null(strstr(said(scenario), "changes no time"));
-    assert_false(pyro_setting_takes_time(scene.app, PYRO_SLICE_LITERAL("spark.driver.maxResultSize")));
-    assert_true(pyro_setting_takes_time(scene.app, PYRO_SLICE_LITERAL("spark.executor.memory")));
-    assert_false(pyro_setting_is_known(PYRO_SLICE_LITERAL("spark.shuffle.sync")));
+    assert_false(pyro_predicted_takes_time(scene.app, PYRO_SLICE_LITERAL("spark.driver.maxResultSize")));
+    assert_true(pyro_predicted_takes_time(scene.app, PYRO_SLICE_LITERAL("spark.executor.memory")));
+    assert_false(pyro_predicted_is_known(PYRO_SLICE_LITERAL("spark.shuffle.sync")));
     whatif_free(&scene);
 }
 

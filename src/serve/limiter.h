@@ -5,8 +5,8 @@
  *     query: a statement of a stranger's. Part of a heavy request; few run, since each may use all of its limits.
  *
  * All functions may be called from any thread. */
-#ifndef PYRO_SERVE_GATE_H
-#define PYRO_SERVE_GATE_H
+#ifndef PYRO_SERVE_LIMITER_H
+#define PYRO_SERVE_LIMITER_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,13 +29,13 @@ enum serve_stop {
     SERVE_STOPPING   /* the server is */
 };
 
-struct serve_gate;
+struct serve_limiter;
 
 /* What a request runs by. Shared by all that work for it; what it holds is given back with the last reference. Without
- * a gate (`pyrometer mcp`): only the deadline counts. */
+ * a limiter (`pyrometer mcp`): only the deadline counts. */
 struct serve_ticket {
-    struct serve_gate *gate;              /* NULL: none */
-    struct serve_ticket *next, *previous; /* of the gate's; guarded by its mutex, as all that follows up to `stop` */
+    struct serve_limiter *limiter;        /* NULL: none */
+    struct serve_ticket *next, *previous; /* of the limiter's; guarded by its mutex, as all that follows up to `stop` */
     int references;
     bool running, holds_query, owns_socket;
     int socket;          /* of the client, -1: not looked at */
@@ -45,7 +45,7 @@ struct serve_ticket {
     void (*refuse)(void *context);
     void *context;
     atomic_bool loads;               /* reads a log: the first to be stopped where memory is short */
-    unsigned query_ms;               /* without a gate: for each statement */
+    unsigned query_ms;               /* without a limiter: for each statement */
     atomic_int stop;                 /* enum serve_stop */
     atomic_int_fast64_t deadline_ms; /* of the monotonic clock; INT64_MAX: none */
 };
@@ -61,7 +61,7 @@ struct serve_class_counts {
     uint64_t refused, stopped; /* since the start; stopped: before they were done */
 };
 
-struct serve_gate {
+struct serve_limiter {
     struct serve_class_limits limits[SERVE_CLASSES];
     struct pyro_counted *memory;   /* for work: large blocks are refused where the process has too much */
     uint64_t memory_bytes;         /* that the process may take; 0: not looked at */
@@ -76,20 +76,22 @@ struct serve_gate {
 };
 
 /* `queries`: that run at once; `query_ms`: for each. False: no thread could be started, or no memory. */
-bool pyro_gate_open(struct serve_gate *gate, size_t queries, unsigned query_ms);
+bool pyro_limiter_open(struct serve_limiter *limiter, size_t queries, unsigned query_ms);
 /* Ends all work: whoever runs is to stop, whoever waits is refused. */
-void pyro_gate_stop(struct serve_gate *gate);
+void pyro_limiter_stop(struct serve_limiter *limiter);
 /* After the last ticket is gone. */
-void pyro_gate_close(struct serve_gate *gate);
+void pyro_limiter_close(struct serve_limiter *limiter);
 
 /* For a heavy request: `run` or `refuse` is called, perhaps at once, also from other threads. `socket`: is looked at
  * until pyro_ticket_unwatch(); a client that closes its end ends the work. False: no memory, or too many wait, and
  * neither is called. */
-bool pyro_gate_enter(struct serve_gate *gate, int socket, void (*run)(void *context, struct serve_ticket *ticket),
-                     void (*refuse)(void *context), void *context);
+bool pyro_limiter_enter(struct serve_limiter *limiter, int socket,
+                        void (*run)(void *context, struct serve_ticket *ticket), void (*refuse)(void *context),
+                        void *context);
 /* Looks at the memory of the process while heavy requests run: beyond `bytes` `shrink` is called, and where that does
- * not do, work is stopped, and gets no more large blocks from the gate's allocator. Before the first request. */
-void pyro_gate_watch_memory(struct serve_gate *gate, uint64_t bytes, void (*shrink)(void *context), void *context);
+ * not do, work is stopped, and gets no more large blocks from the limiter's allocator. Before the first request. */
+void pyro_limiter_watch_memory(struct serve_limiter *limiter, uint64_t bytes, void (*shrink)(void *context),
+                               void *context);
 /* The client's socket is no longer looked at; `stays`: by a number of its own instead of the one that was given, which
  * may be closed from now on. */
 void pyro_ticket_unwatch(struct serve_ticket *ticket, bool stays);
@@ -106,22 +108,22 @@ void pyro_ticket_end_query(struct serve_ticket *ticket);
 enum serve_stop pyro_ticket_stopped(struct serve_ticket *ticket);
 /* The same for pyro_options.progress; the context is the ticket or NULL. */
 int pyro_ticket_progress(void *context, const struct pyro_progress *progress);
-/* Options that ask it, for the library's functions; their allocator is the gate's. */
+/* Options that ask it, for the library's functions; their allocator is the limiter's. */
 struct pyro_options pyro_ticket_options(struct serve_ticket *ticket);
 
 /* The ticket, as the catalog asks it; valid as long as the ticket. */
 struct pyro_catalog_caller pyro_ticket_caller(struct serve_ticket *ticket);
 
 /* A light request begins or ends; for the counts. */
-void pyro_gate_light(struct serve_gate *gate, int running, int waiting);
-struct serve_class_counts pyro_gate_counts(struct serve_gate *gate, enum serve_class class);
+void pyro_limiter_light(struct serve_limiter *limiter, int running, int waiting);
+struct serve_class_counts pyro_limiter_counts(struct serve_limiter *limiter, enum serve_class class);
 /* "heavy" */
-const char *pyro_gate_class_name(enum serve_class class);
+const char *pyro_limiter_class_name(enum serve_class class);
 
 /* What whoever is refused reads, over HTTP as in a tool's answer. */
-extern const char pyro_gate_busy[], pyro_gate_queries_busy[];
+extern const char pyro_limiter_busy[], pyro_limiter_queries_busy[];
 /* And whose work was stopped. */
-const char *pyro_gate_why(enum serve_stop why);
+const char *pyro_limiter_why(enum serve_stop why);
 enum { SERVE_RETRY_SECONDS = 2 };
 
 #endif

@@ -1,35 +1,35 @@
 /* What an application read: scans of files in its plans, with the stage that ran each, and what a stage waited for. */
-#ifndef PYRO_RULES_SHARED_SCANS_H
-#define PYRO_RULES_SHARED_SCANS_H
+#ifndef PYRO_RULES_SHARED_FILE_SCANS_H
+#define PYRO_RULES_SHARED_FILE_SCANS_H
 
 #include "analyze/plan.h"
 #include "rules/rule.h"
 #include "rules/shared/plans.h"
 
-enum pyro_scan_format {
-    PYRO_SCAN_OTHER,
-    PYRO_SCAN_CSV,
-    PYRO_SCAN_JSON,
-    PYRO_SCAN_TEXT,
-    PYRO_SCAN_XML,
-    PYRO_SCAN_PARQUET,
-    PYRO_SCAN_ORC,
-    PYRO_SCAN_AVRO
+enum pyro_file_scan_format {
+    PYRO_FILE_SCAN_OTHER,
+    PYRO_FILE_SCAN_CSV,
+    PYRO_FILE_SCAN_JSON,
+    PYRO_FILE_SCAN_TEXT,
+    PYRO_FILE_SCAN_XML,
+    PYRO_FILE_SCAN_PARQUET,
+    PYRO_FILE_SCAN_ORC,
+    PYRO_FILE_SCAN_AVRO
 };
 
-struct pyro_scan {
+struct pyro_file_scan {
     const struct pyro_plan_tree *plan;
     uint32_t op;
     ptrdiff_t stage; /* row of the stage that ran it, the longest of several; -1 when nobody knows */
-    enum pyro_scan_format format;
+    enum pyro_file_scan_format format;
     double files, bytes, rows; /* 0 when unknown */
     double scan_ms;            /* of tasks inside the reader, columnar formats only; 0 when unknown */
     double metadata_ms;        /* of the driver, listing files */
     double partitions;         /* directories read of a table partitioned by columns; 0 when it is not */
 };
 
-struct pyro_scans {
-    PYRO_VEC(struct pyro_scan) list; /* in the order of queries */
+struct pyro_file_scans {
+    PYRO_VEC(struct pyro_file_scan) list; /* in the order of queries */
     /* Of each row of app->stages, sums over the scans it ran: */
     double *scan_ms, *bytes;
     bool *timed, *python; /* all its scans say their time; rows went to Python workers */
@@ -39,22 +39,22 @@ struct pyro_scans {
 };
 
 /* False when there is no memory (and context->failed is set). */
-bool pyro_scans_load(struct pyro_rule_context *context, struct pyro_scans *ret);
-void pyro_scans_done(struct pyro_rule_context *context, struct pyro_scans *scans);
+bool pyro_file_scans_load(struct pyro_rule_context *context, struct pyro_file_scans *ret);
+void pyro_file_scans_done(struct pyro_rule_context *context, struct pyro_file_scans *scans);
 
 struct pyro_stage_wait {
     double wait_ms; /* task time neither computing, collecting garbage, shuffling, nor inside a columnar reader */
     double scan_ms, read_bytes;
     bool scan_timed, python;
 };
-void pyro_stage_wait(const struct pyro_scans *scans, const struct pyro_app *app, size_t stage,
+void pyro_stage_wait(const struct pyro_file_scans *scans, const struct pyro_app *app, size_t stage,
                      struct pyro_stage_wait *ret);
 
 /* Of the stages that ran an operator the one with the most task time; -1 when nobody knows. */
-ptrdiff_t pyro_scan_longest_stage(const struct pyro_app *app, const struct pyro_plan_tree *plan,
-                                  const struct pyro_plan_op *op);
-const char *pyro_scan_format_name(enum pyro_scan_format format);
+ptrdiff_t pyro_file_scan_longest_stage(const struct pyro_app *app, const struct pyro_plan_tree *plan,
+                                       const struct pyro_plan_op *op);
+const char *pyro_file_scan_format_name(enum pyro_file_scan_format format);
 /* Rows of text that every reader parses anew. */
-bool pyro_scan_is_rows(enum pyro_scan_format format);
+bool pyro_file_scan_is_rows(enum pyro_file_scan_format format);
 
 #endif

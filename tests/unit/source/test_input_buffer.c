@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "source/intake.h"
+#include "source/input_buffer.h"
 
 struct counter {
     size_t given, total, piece;
@@ -33,37 +33,37 @@ static void test_contiguous_runs(void **state)
 {
     (void)state;
     struct counter counter = {0, 3000000, 1000};
-    struct pyro_intake intake;
+    struct pyro_input_buffer intake;
     struct pyro_error error = {.size = sizeof(error)};
-    assert_int_equal(pyro_intake_open(&intake, NULL, (struct pyro_byte_input){read_counting, &counter}, &error),
+    assert_int_equal(pyro_input_buffer_open(&intake, NULL, (struct pyro_byte_input){read_counting, &counter}, &error),
                      PYRO_OK);
     size_t position = 0;
     for (size_t want = 1; position < counter.total; want = want * 3 + 1) {
-        assert_int_equal(pyro_intake_want(&intake, want, &error), PYRO_OK);
-        size_t left = pyro_intake_left(&intake);
+        assert_int_equal(pyro_input_buffer_want(&intake, want, &error), PYRO_OK);
+        size_t left = pyro_input_buffer_left(&intake);
         assert_true(left >= want || position + left == counter.total);
         for (size_t i = 0; i < left; i++)
-            assert_int_equal(pyro_intake_at(&intake)[i], (position + i) % 251);
+            assert_int_equal(pyro_input_buffer_at(&intake)[i], (position + i) % 251);
         size_t skip = want < left ? want : left;
-        pyro_intake_skip(&intake, skip);
+        pyro_input_buffer_skip(&intake, skip);
         position += skip;
     }
-    pyro_intake_close(&intake);
+    pyro_input_buffer_close(&intake);
 }
 
 static void test_false_length_costs_nothing(void **state)
 {
     (void)state;
     struct counter counter = {0, 100, 100};
-    struct pyro_intake intake;
+    struct pyro_input_buffer intake;
     struct pyro_error error = {.size = sizeof(error)};
-    assert_int_equal(pyro_intake_open(&intake, NULL, (struct pyro_byte_input){read_counting, &counter}, &error),
+    assert_int_equal(pyro_input_buffer_open(&intake, NULL, (struct pyro_byte_input){read_counting, &counter}, &error),
                      PYRO_OK);
-    assert_int_equal(pyro_intake_want(&intake, SIZE_MAX, &error), PYRO_OK);
-    assert_int_equal(pyro_intake_left(&intake), 100);
+    assert_int_equal(pyro_input_buffer_want(&intake, SIZE_MAX, &error), PYRO_OK);
+    assert_int_equal(pyro_input_buffer_left(&intake), 100);
     assert_true(intake.ended);
-    assert_int_equal(intake.capacity, PYRO_INTAKE_BYTES);
-    pyro_intake_close(&intake);
+    assert_int_equal(intake.capacity, PYRO_INPUT_BUFFER_BYTES);
+    pyro_input_buffer_close(&intake);
 }
 
 int main(void)

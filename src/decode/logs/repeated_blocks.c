@@ -1,4 +1,4 @@
-#include "decode/logs/blocks.h"
+#include "decode/logs/repeated_blocks.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct symbol {
     uint32_t block, place; /* number + 1 of its block, or 0; where in it */
 };
 
-struct pyro_blocks {
+struct pyro_repeated_blocks {
     const struct pyro_allocator *allocator;
     struct pyro_arena arena;
     size_t most;
@@ -29,22 +29,23 @@ struct pyro_blocks {
     size_t symbol_count;
     struct symbol *symbols;
     uint32_t *chains; /* the symbols of one chain after another */
-    PYRO_VEC(struct pyro_block) blocks;
+    PYRO_VEC(struct pyro_repeated_block) blocks;
     uint32_t open, reached; /* number + 1 of the block whose first symbols came last, and how many; or 0 */
 };
 
-struct pyro_blocks *pyro_blocks_new(const struct pyro_allocator *allocator, size_t most)
+struct pyro_repeated_blocks *pyro_repeated_blocks_new(const struct pyro_allocator *allocator, size_t most)
 {
-    struct pyro_blocks *blocks = pyro_allocate(allocator, sizeof(*blocks));
+    struct pyro_repeated_blocks *blocks = pyro_allocate(allocator, sizeof(*blocks));
     if (!blocks)
         return NULL;
-    *blocks = (struct pyro_blocks){.allocator = allocator,
-                                   .most = most && most < PYRO_BLOCKS_SYMBOLS ? most : PYRO_BLOCKS_SYMBOLS};
+    *blocks = (struct pyro_repeated_blocks){
+        .allocator = allocator,
+        .most = most && most < PYRO_REPEATED_BLOCKS_SYMBOLS ? most : PYRO_REPEATED_BLOCKS_SYMBOLS};
     pyro_arena_init(&blocks->arena, allocator);
     return blocks;
 }
 
-void pyro_blocks_free(struct pyro_blocks *blocks)
+void pyro_repeated_blocks_free(struct pyro_repeated_blocks *blocks)
 {
     if (!blocks)
         return;
@@ -55,7 +56,7 @@ void pyro_blocks_free(struct pyro_blocks *blocks)
 }
 
 /* Counts the blocks that end with this symbol. Those that were begun and are not complete count for nothing. */
-static void follow(struct pyro_blocks *blocks, uint32_t number)
+static void follow(struct pyro_repeated_blocks *blocks, uint32_t number)
 {
     const struct symbol *symbol = number < blocks->symbol_count ? &blocks->symbols[number] : NULL;
     bool goes_on = symbol && symbol->block && symbol->block == blocks->open && symbol->place == blocks->reached;
@@ -64,7 +65,7 @@ static void follow(struct pyro_blocks *blocks, uint32_t number)
         blocks->reached = blocks->open ? 1 : 0;
         return;
     }
-    struct pyro_block *block = &blocks->blocks.items[blocks->open - 1];
+    struct pyro_repeated_block *block = &blocks->blocks.items[blocks->open - 1];
     blocks->reached++;
     if (blocks->reached == block->length) {
         block->count++;
@@ -72,7 +73,7 @@ static void follow(struct pyro_blocks *blocks, uint32_t number)
     }
 }
 
-static uint32_t seen_after(const struct pyro_blocks *blocks, size_t i)
+static uint32_t seen_after(const struct pyro_repeated_blocks *blocks, size_t i)
 {
     return i + 1 < blocks->seen.count ? blocks->seen.items[i + 1] : NONE;
 }
@@ -85,7 +86,7 @@ static void vote(struct symbol *symbol, uint32_t after)
     symbol->votes += symbol->candidate == after ? 1 : -(uint64_t)1;
 }
 
-static void count_pairs(struct pyro_blocks *blocks)
+static void count_pairs(struct pyro_repeated_blocks *blocks)
 {
     for (size_t i = 0; i < blocks->seen.count; i++) {
         if (blocks->seen.items[i] == NONE)
@@ -102,7 +103,7 @@ static void count_pairs(struct pyro_blocks *blocks)
     }
 }
 
-static void link_symbols(struct pyro_blocks *blocks)
+static void link_symbols(struct pyro_repeated_blocks *blocks)
 {
     for (size_t i = 0; i < blocks->symbol_count; i++) {
         struct symbol *symbol = &blocks->symbols[i];
@@ -118,33 +119,34 @@ static void link_symbols(struct pyro_blocks *blocks)
 }
 
 /* False: no memory. */
-static bool add_block(struct pyro_blocks *blocks, const uint32_t *symbols, size_t length)
+static bool add_block(struct pyro_repeated_blocks *blocks, const uint32_t *symbols, size_t length)
 {
     if (length < 2)
         return true;
-    struct pyro_block *block = pyro_vec_push(&blocks->blocks, blocks->allocator);
+    struct pyro_repeated_block *block = pyro_vec_push(&blocks->blocks, blocks->allocator);
     if (!block)
         return false;
-    *block = (struct pyro_block){.symbols = symbols, .length = length};
+    *block = (struct pyro_repeated_block){.symbols = symbols, .length = length};
     return true;
 }
 
 /* Writes the chain that starts with a symbol to `chain` and adds its blocks. Returns its length; 0: no memory. */
-static size_t add_chain(struct pyro_blocks *blocks, uint32_t first, uint32_t *chain)
+static size_t add_chain(struct pyro_repeated_blocks *blocks, uint32_t first, uint32_t *chain)
 {
     size_t length = 0;
     for (uint32_t i = first; i != NONE && !blocks->symbols[i].is_placed; i = blocks->symbols[i].next) {
         blocks->symbols[i].is_placed = true;
         chain[length++] = i;
     }
-    for (size_t i = 0; i < length; i += PYRO_BLOCK_LENGTH)
-        if (!add_block(blocks, chain + i, length - i < PYRO_BLOCK_LENGTH ? length - i : PYRO_BLOCK_LENGTH))
+    for (size_t i = 0; i < length; i += PYRO_REPEATED_BLOCK_LENGTH)
+        if (!add_block(blocks, chain + i,
+                       length - i < PYRO_REPEATED_BLOCK_LENGTH ? length - i : PYRO_REPEATED_BLOCK_LENGTH))
             return 0;
     return length;
 }
 
 /* First the chains that have a start, then circles. False: no memory. */
-static bool make_chains(struct pyro_blocks *blocks)
+static bool make_chains(struct pyro_repeated_blocks *blocks)
 {
     size_t used = 0;
     for (int is_circle = 0; is_circle < 2; is_circle++)
@@ -160,12 +162,12 @@ static bool make_chains(struct pyro_blocks *blocks)
     return true;
 }
 
-static void count_blocks(struct pyro_blocks *blocks)
+static void count_blocks(struct pyro_repeated_blocks *blocks)
 {
     for (size_t i = 0; i < blocks->symbol_count; i++)
         blocks->symbols[i].block = 0;
     for (size_t b = 0; b < blocks->blocks.count; b++) {
-        struct pyro_block *block = &blocks->blocks.items[b];
+        struct pyro_repeated_block *block = &blocks->blocks.items[b];
         block->count = 0;
         for (size_t i = 0; i < block->length; i++) {
             blocks->symbols[block->symbols[i]].block = (uint32_t)b + 1;
@@ -177,7 +179,7 @@ static void count_blocks(struct pyro_blocks *blocks)
         follow(blocks, blocks->seen.items[i]);
 }
 
-static bool explains_half(const struct pyro_blocks *blocks, const struct pyro_block *block)
+static bool explains_half(const struct pyro_repeated_blocks *blocks, const struct pyro_repeated_block *block)
 {
     for (size_t i = 0; i < block->length; i++)
         if (2 * block->count < blocks->symbols[block->symbols[i]].count)
@@ -186,7 +188,7 @@ static bool explains_half(const struct pyro_blocks *blocks, const struct pyro_bl
 }
 
 /* How many symbols stand before the rarest pair ends. */
-static size_t weakest_place(const struct pyro_blocks *blocks, const struct pyro_block *block)
+static size_t weakest_place(const struct pyro_repeated_blocks *blocks, const struct pyro_repeated_block *block)
 {
     size_t weakest = 0;
     for (size_t i = 1; i + 1 < block->length; i++)
@@ -196,17 +198,17 @@ static size_t weakest_place(const struct pyro_blocks *blocks, const struct pyro_
 }
 
 /* Cuts every block that explains too little. *ret_cut: whether there is one. False: no memory. */
-static bool cut_blocks(struct pyro_blocks *blocks, bool *ret_cut)
+static bool cut_blocks(struct pyro_repeated_blocks *blocks, bool *ret_cut)
 {
     size_t count = blocks->blocks.count, kept = 0;
-    struct pyro_block *before = pyro_allocate(blocks->allocator, (count ? count : 1) * sizeof(*before));
+    struct pyro_repeated_block *before = pyro_allocate(blocks->allocator, (count ? count : 1) * sizeof(*before));
     bool done = before != NULL;
     *ret_cut = false;
     if (count && before)
         memcpy(before, blocks->blocks.items, count * sizeof(*before));
     blocks->blocks.count = 0;
     for (; done && kept < count; kept++) {
-        const struct pyro_block *block = &before[kept];
+        const struct pyro_repeated_block *block = &before[kept];
         size_t cut = explains_half(blocks, block) ? block->length : weakest_place(blocks, block);
         *ret_cut = *ret_cut || cut < block->length;
         done = add_block(blocks, block->symbols, cut) && add_block(blocks, block->symbols + cut, block->length - cut);
@@ -216,7 +218,7 @@ static bool cut_blocks(struct pyro_blocks *blocks, bool *ret_cut)
 }
 
 /* Finds the blocks of what was seen, and counts them. False: no memory. */
-static bool decide(struct pyro_blocks *blocks)
+static bool decide(struct pyro_repeated_blocks *blocks)
 {
     for (size_t i = 0; i < blocks->seen.count; i++)
         if (blocks->seen.items[i] != NONE && blocks->seen.items[i] >= blocks->symbol_count)
@@ -240,7 +242,7 @@ static bool decide(struct pyro_blocks *blocks)
     return true;
 }
 
-bool pyro_blocks_take(struct pyro_blocks *blocks, uint32_t symbol)
+bool pyro_repeated_blocks_take(struct pyro_repeated_blocks *blocks, uint32_t symbol)
 {
     if (!blocks->is_decided && blocks->seen.count >= blocks->most && !decide(blocks))
         return false;
@@ -254,12 +256,13 @@ bool pyro_blocks_take(struct pyro_blocks *blocks, uint32_t symbol)
     return added != NULL;
 }
 
-bool pyro_blocks_break(struct pyro_blocks *blocks)
+bool pyro_repeated_blocks_break(struct pyro_repeated_blocks *blocks)
 {
-    return pyro_blocks_take(blocks, NONE);
+    return pyro_repeated_blocks_take(blocks, NONE);
 }
 
-bool pyro_blocks_finish(struct pyro_blocks *blocks, const struct pyro_block **ret, size_t *ret_count)
+bool pyro_repeated_blocks_finish(struct pyro_repeated_blocks *blocks, const struct pyro_repeated_block **ret,
+                                 size_t *ret_count)
 {
     if (!blocks->is_decided && !decide(blocks))
         return false;

@@ -1,4 +1,4 @@
-#include "advice/properties.h"
+#include "advice/spark_settings.h"
 
 #include <math.h>
 #include <strings.h>
@@ -7,26 +7,26 @@
 
 #define START   true
 #define RUNTIME false
-#define PYRO_PROPERTY(key, kind, unit, group, fallback, since, larger, when)                                           \
-    {key, PYRO_PROPERTY_##kind, unit, PYRO_GROUP_##group, fallback, since, larger, when},
-const struct pyro_property_row pyro_property_rows[] = {
-#include "advice/properties.def"
+#define PYRO_SPARK_SETTING(key, kind, unit, group, fallback, since, larger, when)                                      \
+    {key, PYRO_SETTING_##kind, unit, PYRO_GROUP_##group, fallback, since, larger, when},
+const struct pyro_setting_row pyro_setting_rows[] = {
+#include "advice/spark_settings.def"
 };
-#undef PYRO_PROPERTY
-const size_t pyro_property_row_count = sizeof(pyro_property_rows) / sizeof(pyro_property_rows[0]);
+#undef PYRO_SPARK_SETTING
+const size_t pyro_setting_row_count = sizeof(pyro_setting_rows) / sizeof(pyro_setting_rows[0]);
 
-const struct pyro_property_row *pyro_property_find(struct pyro_slice key)
+const struct pyro_setting_row *pyro_setting_find(struct pyro_slice key)
 {
-    for (size_t i = 0; i < pyro_property_row_count; i++)
-        if (pyro_slice_is(key, pyro_property_rows[i].key))
-            return &pyro_property_rows[i];
+    for (size_t i = 0; i < pyro_setting_row_count; i++)
+        if (pyro_slice_is(key, pyro_setting_rows[i].key))
+            return &pyro_setting_rows[i];
     return NULL;
 }
 
 /* What a platform does with a group of properties; what is not listed applies as it is. */
 static const struct place {
     enum pyro_platform platform;
-    enum pyro_property_group group;
+    enum pyro_setting_group group;
     enum pyro_applies applies;
     const char *note;
 } places[] = {
@@ -51,8 +51,8 @@ static const struct place {
      "dynamic allocation is on by default, and spark.executor.instances is its initial number"},
 };
 
-enum pyro_applies pyro_property_applies(const struct pyro_app *app, const struct pyro_property_row *row,
-                                        const char **note)
+enum pyro_applies pyro_setting_applies(const struct pyro_app *app, const struct pyro_setting_row *row,
+                                       const char **note)
 {
     *note = NULL;
     if (!row)
@@ -71,9 +71,9 @@ enum pyro_applies pyro_property_applies(const struct pyro_app *app, const struct
     return PYRO_APPLIES_YES;
 }
 
-struct pyro_slice pyro_property_current(const struct pyro_app *app, struct pyro_slice key)
+struct pyro_slice pyro_setting_current(const struct pyro_app *app, struct pyro_slice key)
 {
-    const struct pyro_property_row *row = pyro_property_find(key);
+    const struct pyro_setting_row *row = pyro_setting_find(key);
     for (size_t i = 0; i < app->properties.count; i++)
         if (pyro_slice_is(app->properties.items[i].kind, "spark") && pyro_slice_eq(app->properties.items[i].key, key))
             return app->properties.items[i].value;
@@ -87,22 +87,22 @@ static bool is_word(const char *text, size_t len, const char *word)
     return strlen(word) == len && strncasecmp(text, word, len) == 0;
 }
 
-double pyro_property_magnitude(const struct pyro_property_row *row, struct pyro_slice value)
+double pyro_setting_magnitude(const struct pyro_setting_row *row, struct pyro_slice value)
 {
     static const struct {
-        enum pyro_property_kind kind;
+        enum pyro_setting_kind kind;
         const char *suffix;
         double factor;
     } suffixes[] = {
-        {PYRO_PROPERTY_SIZE, "b", 1},       {PYRO_PROPERTY_SIZE, "k", 0x1p10},  {PYRO_PROPERTY_SIZE, "kb", 0x1p10},
-        {PYRO_PROPERTY_SIZE, "m", 0x1p20},  {PYRO_PROPERTY_SIZE, "mb", 0x1p20}, {PYRO_PROPERTY_SIZE, "g", 0x1p30},
-        {PYRO_PROPERTY_SIZE, "gb", 0x1p30}, {PYRO_PROPERTY_SIZE, "t", 0x1p40},  {PYRO_PROPERTY_SIZE, "tb", 0x1p40},
-        {PYRO_PROPERTY_TIME, "ms", 1},      {PYRO_PROPERTY_TIME, "s", 1000},    {PYRO_PROPERTY_TIME, "m", 60000},
-        {PYRO_PROPERTY_TIME, "min", 60000}, {PYRO_PROPERTY_TIME, "h", 3600000}, {PYRO_PROPERTY_TIME, "d", 86400000},
+        {PYRO_SETTING_SIZE, "b", 1},       {PYRO_SETTING_SIZE, "k", 0x1p10},  {PYRO_SETTING_SIZE, "kb", 0x1p10},
+        {PYRO_SETTING_SIZE, "m", 0x1p20},  {PYRO_SETTING_SIZE, "mb", 0x1p20}, {PYRO_SETTING_SIZE, "g", 0x1p30},
+        {PYRO_SETTING_SIZE, "gb", 0x1p30}, {PYRO_SETTING_SIZE, "t", 0x1p40},  {PYRO_SETTING_SIZE, "tb", 0x1p40},
+        {PYRO_SETTING_TIME, "ms", 1},      {PYRO_SETTING_TIME, "s", 1000},    {PYRO_SETTING_TIME, "m", 60000},
+        {PYRO_SETTING_TIME, "min", 60000}, {PYRO_SETTING_TIME, "h", 3600000}, {PYRO_SETTING_TIME, "d", 86400000},
     };
-    if (!value.ptr || !row || row->kind == PYRO_PROPERTY_TEXT)
+    if (!value.ptr || !row || row->kind == PYRO_SETTING_TEXT)
         return NAN;
-    if (row->kind == PYRO_PROPERTY_FLAG)
+    if (row->kind == PYRO_SETTING_FLAG)
         return is_word(value.ptr, value.len, "true") ? 1 : is_word(value.ptr, value.len, "false") ? 0 : NAN;
     double number = 0, place = 1;
     size_t i = value.len > 0 && value.ptr[0] == '-' ? 1 : 0, first = i;
@@ -123,11 +123,11 @@ double pyro_property_magnitude(const struct pyro_property_row *row, struct pyro_
     return NAN;
 }
 
-bool pyro_property_same(const struct pyro_property_row *row, struct pyro_slice a, struct pyro_slice b)
+bool pyro_setting_same(const struct pyro_setting_row *row, struct pyro_slice a, struct pyro_slice b)
 {
     if (!a.ptr || !b.ptr)
         return false;
-    double left = pyro_property_magnitude(row, a), right = pyro_property_magnitude(row, b);
+    double left = pyro_setting_magnitude(row, a), right = pyro_setting_magnitude(row, b);
     if (isfinite(left) && isfinite(right))
         return fabs(left - right) <= 1e-9 * fmax(fabs(left), 1);
     return pyro_slice_eq(a, b);

@@ -8,19 +8,20 @@
 
 #include <cmocka.h>
 
-#include "decode/logs/blocks.h"
+#include "decode/logs/repeated_blocks.h"
 
 /* The result is such as "3(abc) 2(de)". `most`: how many symbols decide; 0: all. */
 static void assert_blocks(const char *letters, size_t most, const char *expected)
 {
-    struct pyro_blocks *blocks = pyro_blocks_new(NULL, most);
-    const struct pyro_block *found;
+    struct pyro_repeated_blocks *blocks = pyro_repeated_blocks_new(NULL, most);
+    const struct pyro_repeated_block *found;
     size_t count, len = 0;
     char text[1024] = "";
     assert_non_null(blocks);
     for (const char *p = letters; *p; p++)
-        assert_true(*p == ' ' ? pyro_blocks_break(blocks) : pyro_blocks_take(blocks, (uint32_t)(*p - '!')));
-    assert_true(pyro_blocks_finish(blocks, &found, &count));
+        assert_true(*p == ' ' ? pyro_repeated_blocks_break(blocks)
+                              : pyro_repeated_blocks_take(blocks, (uint32_t)(*p - '!')));
+    assert_true(pyro_repeated_blocks_finish(blocks, &found, &count));
     for (size_t i = 0; i < count; i++) {
         len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%u(", len ? " " : "", (unsigned)found[i].count);
         for (size_t k = 0; k < found[i].length; k++)
@@ -29,7 +30,7 @@ static void assert_blocks(const char *letters, size_t most, const char *expected
         text[len] = '\0';
     }
     assert_string_equal(text, expected);
-    pyro_blocks_free(blocks);
+    pyro_repeated_blocks_free(blocks);
 }
 
 static void test_blocks_anywhere(void **state)

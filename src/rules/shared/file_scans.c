@@ -1,4 +1,4 @@
-#include "rules/shared/scans.h"
+#include "rules/shared/file_scans.h"
 
 #include <math.h>
 
@@ -7,60 +7,62 @@
 
 static const struct {
     const char *part;
-    enum pyro_scan_format format;
+    enum pyro_file_scan_format format;
 } names[] = {
-    {"csv", PYRO_SCAN_CSV}, {"json", PYRO_SCAN_JSON}, {"text", PYRO_SCAN_TEXT},       {"xml", PYRO_SCAN_XML},
-    {"orc", PYRO_SCAN_ORC}, {"avro", PYRO_SCAN_AVRO}, {"parquet", PYRO_SCAN_PARQUET},
+    {"csv", PYRO_FILE_SCAN_CSV},         {"json", PYRO_FILE_SCAN_JSON}, {"text", PYRO_FILE_SCAN_TEXT},
+    {"xml", PYRO_FILE_SCAN_XML},         {"orc", PYRO_FILE_SCAN_ORC},   {"avro", PYRO_FILE_SCAN_AVRO},
+    {"parquet", PYRO_FILE_SCAN_PARQUET},
 };
 
-const char *pyro_scan_format_name(enum pyro_scan_format format)
+const char *pyro_file_scan_format_name(enum pyro_file_scan_format format)
 {
     switch (format) {
-    case PYRO_SCAN_CSV:
+    case PYRO_FILE_SCAN_CSV:
         return "CSV";
-    case PYRO_SCAN_JSON:
+    case PYRO_FILE_SCAN_JSON:
         return "JSON";
-    case PYRO_SCAN_TEXT:
+    case PYRO_FILE_SCAN_TEXT:
         return "text";
-    case PYRO_SCAN_XML:
+    case PYRO_FILE_SCAN_XML:
         return "XML";
-    case PYRO_SCAN_PARQUET:
+    case PYRO_FILE_SCAN_PARQUET:
         return "Parquet";
-    case PYRO_SCAN_ORC:
+    case PYRO_FILE_SCAN_ORC:
         return "ORC";
-    case PYRO_SCAN_AVRO:
+    case PYRO_FILE_SCAN_AVRO:
         return "Avro";
-    case PYRO_SCAN_OTHER:
+    case PYRO_FILE_SCAN_OTHER:
         break;
     }
     return "files";
 }
 
-bool pyro_scan_is_rows(enum pyro_scan_format format)
+bool pyro_file_scan_is_rows(enum pyro_file_scan_format format)
 {
-    return format == PYRO_SCAN_CSV || format == PYRO_SCAN_JSON || format == PYRO_SCAN_TEXT || format == PYRO_SCAN_XML;
+    return format == PYRO_FILE_SCAN_CSV || format == PYRO_FILE_SCAN_JSON || format == PYRO_FILE_SCAN_TEXT ||
+           format == PYRO_FILE_SCAN_XML;
 }
 
 /* "Scan csv spark_catalog.db.table": the word behind the first blank. */
-static enum pyro_scan_format format_of(const struct pyro_sql_node *node)
+static enum pyro_file_scan_format format_of(const struct pyro_sql_node *node)
 {
     struct pyro_slice rest = node->name;
     size_t skip = 0;
     while (skip < rest.len && rest.ptr[skip] != ' ')
         skip++;
     if (skip >= rest.len)
-        return PYRO_SCAN_OTHER;
+        return PYRO_FILE_SCAN_OTHER;
     struct pyro_slice word = {rest.ptr + skip + 1, 0};
     while (skip + 1 + word.len < rest.len && word.ptr[word.len] != ' ')
         word.len++;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (pyro_slice_is(word, names[i].part))
             return names[i].format;
-    return PYRO_SCAN_OTHER;
+    return PYRO_FILE_SCAN_OTHER;
 }
 
-ptrdiff_t pyro_scan_longest_stage(const struct pyro_app *app, const struct pyro_plan_tree *plan,
-                                  const struct pyro_plan_op *op)
+ptrdiff_t pyro_file_scan_longest_stage(const struct pyro_app *app, const struct pyro_plan_tree *plan,
+                                       const struct pyro_plan_op *op)
 {
     ptrdiff_t best = -1;
     for (uint32_t i = 0; i < op->stage_count; i++) {
@@ -71,7 +73,7 @@ ptrdiff_t pyro_scan_longest_stage(const struct pyro_app *app, const struct pyro_
     return best;
 }
 
-static bool take_op(struct pyro_rule_context *context, struct pyro_scans *ret, const struct pyro_plan_tree *plan,
+static bool take_op(struct pyro_rule_context *context, struct pyro_file_scans *ret, const struct pyro_plan_tree *plan,
                     uint32_t i)
 {
     const struct pyro_plan_op *op = &plan->ops[i];
@@ -82,13 +84,13 @@ static bool take_op(struct pyro_rule_context *context, struct pyro_scans *ret, c
             ret->python[plan->stages[op->first_stage + k]] = true;
     if (op->class != PYRO_OPERATOR_SCAN || pyro_op_metric(plan, i, PYRO_METRIC_FILES) == PYRO_NONE)
         return true;
-    struct pyro_scan *scan = pyro_vec_push(&ret->list, context->arena->allocator);
+    struct pyro_file_scan *scan = pyro_vec_push(&ret->list, context->arena->allocator);
     if (!scan)
         return false;
-    *scan = (struct pyro_scan){
+    *scan = (struct pyro_file_scan){
         .plan = plan,
         .op = i,
-        .stage = pyro_scan_longest_stage(context->app, plan, op),
+        .stage = pyro_file_scan_longest_stage(context->app, plan, op),
         .format = format_of(op->node),
         .files = pyro_op_amount(plan, i, PYRO_METRIC_FILES),
         .bytes = pyro_op_amount(plan, i, PYRO_METRIC_FILE_BYTES),
@@ -122,12 +124,12 @@ static double processor_share(const struct pyro_app *app)
     return wall > 0 && cpu > 0 ? fmin(cpu / wall, 1) : 1;
 }
 
-bool pyro_scans_load(struct pyro_rule_context *context, struct pyro_scans *ret)
+bool pyro_file_scans_load(struct pyro_rule_context *context, struct pyro_file_scans *ret)
 {
     const struct pyro_app *app = context->app;
     const struct pyro_plans *plans = pyro_rule_plans(context);
     size_t count = app->stages.count + 1;
-    *ret = (struct pyro_scans){
+    *ret = (struct pyro_file_scans){
         .scan_ms = pyro_arena_array(context->scratch, count, sizeof(double)),
         .bytes = pyro_arena_array(context->scratch, count, sizeof(double)),
         .timed = pyro_arena_array(context->scratch, count, sizeof(bool)),
@@ -150,18 +152,18 @@ bool pyro_scans_load(struct pyro_rule_context *context, struct pyro_scans *ret)
         for (uint32_t i = 0; ok && i < plans->items[q].count; i++)
             ok = take_op(context, ret, &plans->items[q], i);
     if (!ok) {
-        pyro_scans_done(context, ret);
+        pyro_file_scans_done(context, ret);
         context->failed = true;
     }
     return ok;
 }
 
-void pyro_scans_done(struct pyro_rule_context *context, struct pyro_scans *scans)
+void pyro_file_scans_done(struct pyro_rule_context *context, struct pyro_file_scans *scans)
 {
     pyro_vec_done(&scans->list, context->arena->allocator);
 }
 
-void pyro_stage_wait(const struct pyro_scans *scans, const struct pyro_app *app, size_t row,
+void pyro_stage_wait(const struct pyro_file_scans *scans, const struct pyro_app *app, size_t row,
                      struct pyro_stage_wait *ret)
 {
     const struct pyro_stage *stage = &app->stages.items[row];

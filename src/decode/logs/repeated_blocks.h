@@ -9,8 +9,8 @@
  *
  * Which blocks there are is found from the first 4,194,304 symbols (16 MiB); later ones are only counted. Time is
  * linear, memory bounded by that and the number of different symbols. */
-#ifndef PYRO_DECODE_LOGS_BLOCKS_H
-#define PYRO_DECODE_LOGS_BLOCKS_H
+#ifndef PYRO_DECODE_LOGS_REPEATED_BLOCKS_H
+#define PYRO_DECODE_LOGS_REPEATED_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,26 +18,27 @@
 
 #include "pyrometer.h"
 
-enum { PYRO_BLOCK_LENGTH = 20, PYRO_BLOCKS_SYMBOLS = 1 << 22 };
+enum { PYRO_REPEATED_BLOCK_LENGTH = 20, PYRO_REPEATED_BLOCKS_SYMBOLS = 1 << 22 };
 
-struct pyro_block {
+struct pyro_repeated_block {
     const uint32_t *symbols;
     size_t length;
     uint64_t count; /* complete occurrences */
 };
 
-struct pyro_blocks;
+struct pyro_repeated_blocks;
 
-/* `most`: how many symbols decide which blocks there are, at most and by default (0) PYRO_BLOCKS_SYMBOLS. NULL: no
- * memory. */
-struct pyro_blocks *pyro_blocks_new(const struct pyro_allocator *allocator, size_t most);
-void pyro_blocks_free(struct pyro_blocks *blocks); /* NULL is ignored */
+/* `most`: how many symbols decide which blocks there are, at most and by default (0) PYRO_REPEATED_BLOCKS_SYMBOLS.
+ * NULL: no memory. */
+struct pyro_repeated_blocks *pyro_repeated_blocks_new(const struct pyro_allocator *allocator, size_t most);
+void pyro_repeated_blocks_free(struct pyro_repeated_blocks *blocks); /* NULL is ignored */
 /* Symbols are numbered from 0 in the order in which they were first seen. False: no memory. */
-bool pyro_blocks_take(struct pyro_blocks *blocks, uint32_t symbol);
+bool pyro_repeated_blocks_take(struct pyro_repeated_blocks *blocks, uint32_t symbol);
 /* No block goes on here: a file ends. False: no memory. */
-bool pyro_blocks_break(struct pyro_blocks *blocks);
+bool pyro_repeated_blocks_break(struct pyro_repeated_blocks *blocks);
 /* The blocks, always in the same order for the same input; they live as long as `blocks`.
  * Call it once, at the end. False: no memory. */
-bool pyro_blocks_finish(struct pyro_blocks *blocks, const struct pyro_block **ret, size_t *ret_count);
+bool pyro_repeated_blocks_finish(struct pyro_repeated_blocks *blocks, const struct pyro_repeated_block **ret,
+                                 size_t *ret_count);
 
 #endif

@@ -1,4 +1,4 @@
-#include "serve/gate.h"
+#include "serve/limiter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,13 +25,13 @@ enum {
     TICKS_BETWEEN_SOCKETS = 5,
     POLLED = 256,
     LARGE_BLOCK = 256 << 10,
-    RESERVED_BYTES = 128 << 20 /* of the memory, for what is not the gate's */
+    RESERVED_BYTES = 128 << 20 /* of the memory, for what is not the limiter's */
 };
 
-const char pyro_gate_busy[] = "the server is busy with the maximum number of requests of this kind: try again later";
-const char pyro_gate_queries_busy[] = "the server is busy with the maximum number of statements: try again later";
+const char pyro_limiter_busy[] = "the server is busy with the maximum number of requests of this kind: try again later";
+const char pyro_limiter_queries_busy[] = "the server is busy with the maximum number of statements: try again later";
 
-const char *pyro_gate_why(enum serve_stop why)
+const char *pyro_limiter_why(enum serve_stop why)
 {
     static const char *const words[] = {
         [SERVE_GO_ON] = "cancelled",
@@ -64,7 +64,7 @@ int pyro_ticket_progress(void *context, const struct pyro_progress *progress)
 
 static const struct pyro_allocator *allocator_of(const struct serve_ticket *ticket)
 {
-    return ticket && ticket->gate ? pyro_counted_allocator(ticket->gate->memory) : NULL;
+    return ticket && ticket->limiter ? pyro_counted_allocator(ticket->limiter->memory) : NULL;
 }
 
 struct pyro_options pyro_ticket_options(struct serve_ticket *ticket)
@@ -79,7 +79,7 @@ static const char *why_stopped(void *context, bool *ret_for_all)
 {
     enum serve_stop why = pyro_ticket_stopped(context);
     *ret_for_all = why == SERVE_STOPPING || why == SERVE_NO_MEMORY;
-    return why == SERVE_GO_ON ? NULL : pyro_gate_why(why);
+    return why == SERVE_GO_ON ? NULL : pyro_limiter_why(why);
 }
 
 static void set_loads(void *context, bool begins)
@@ -92,7 +92,7 @@ static void set_loads(void *context, bool begins)
 struct pyro_catalog_caller pyro_ticket_caller(struct serve_ticket *ticket)
 {
     return (struct pyro_catalog_caller){.allocator = allocator_of(ticket),
-                                        .no_memory = pyro_gate_why(SERVE_NO_MEMORY),
+                                        .no_memory = pyro_limiter_why(SERVE_NO_MEMORY),
                                         .stopped = why_stopped,
                                         .reading = set_loads,
                                         .context = ticket};
@@ -104,7 +104,8 @@ static void stop(struct serve_ticket *ticket, enum serve_stop why)
     atomic_compare_exchange_strong(&ticket->stop, &none, (int)why);
 }
 
-/* ---- Under the gate's mutex -------------------------------------------------------------------------------------- */
+/* ---- Under the limiter's mutex --------------------------------------------------------------------------------------
+ */
 
 static void forget_socket(struct serve_ticket *ticket)
 {
@@ -121,34 +122,34 @@ static void remove_ticket(struct serve_ticket *ticket)
     forget_socket(ticket);
 }
 
-static void begin(struct serve_gate *gate, struct serve_ticket *ticket)
+static void begin(struct serve_limiter *limiter, struct serve_ticket *ticket)
 {
     ticket->running = true;
-    gate->counts[SERVE_HEAVY].running++;
-    atomic_store(&ticket->deadline_ms, pyro_clock_ms() + gate->limits[SERVE_HEAVY].work_ms);
+    limiter->counts[SERVE_HEAVY].running++;
+    atomic_store(&ticket->deadline_ms, pyro_clock_ms() + limiter->limits[SERVE_HEAVY].work_ms);
 }
 
 /* The one that waits longest, as running; NULL: none may. */
-static struct serve_ticket *next_to_run(struct serve_gate *gate)
+static struct serve_ticket *next_to_run(struct serve_limiter *limiter)
 {
-    if (gate->stopping || gate->counts[SERVE_HEAVY].waiting == 0 ||
-        gate->counts[SERVE_HEAVY].running >= gate->limits[SERVE_HEAVY].running)
+    if (limiter->stopping || limiter->counts[SERVE_HEAVY].waiting == 0 ||
+        limiter->counts[SERVE_HEAVY].running >= limiter->limits[SERVE_HEAVY].running)
         return NULL;
-    for (struct serve_ticket *one = gate->all.next; one != &gate->all; one = one->next) {
+    for (struct serve_ticket *one = limiter->all.next; one != &limiter->all; one = one->next) {
         if (one->running || !one->run)
             continue;
-        gate->counts[SERVE_HEAVY].waiting--;
-        begin(gate, one);
+        limiter->counts[SERVE_HEAVY].waiting--;
+        begin(limiter, one);
         return one;
     }
     return NULL;
 }
 
 /* Takes it out of those that wait, so that it is refused by the caller, who has no lock then. */
-static void give_up(struct serve_gate *gate, struct serve_ticket *ticket)
+static void give_up(struct serve_limiter *limiter, struct serve_ticket *ticket)
 {
-    gate->counts[SERVE_HEAVY].waiting--;
-    gate->counts[SERVE_HEAVY].refused++;
+    limiter->counts[SERVE_HEAVY].waiting--;
+    limiter->counts[SERVE_HEAVY].refused++;
     remove_ticket(ticket);
 }
 
@@ -160,35 +161,36 @@ static void start(struct serve_ticket *ticket)
         ticket->run(ticket->context, ticket);
 }
 
-bool pyro_gate_enter(struct serve_gate *gate, int socket, void (*run)(void *context, struct serve_ticket *ticket),
-                     void (*refuse)(void *context), void *context)
+bool pyro_limiter_enter(struct serve_limiter *limiter, int socket,
+                        void (*run)(void *context, struct serve_ticket *ticket), void (*refuse)(void *context),
+                        void *context)
 {
     struct serve_ticket *ticket = pyro_allocate(NULL, sizeof(*ticket));
     if (!ticket)
         return false;
     *ticket = (struct serve_ticket){
-        .gate = gate, .references = 1, .socket = socket, .run = run, .refuse = refuse, .context = context};
+        .limiter = limiter, .references = 1, .socket = socket, .run = run, .refuse = refuse, .context = context};
     atomic_init(&ticket->stop, SERVE_GO_ON);
     atomic_init(&ticket->deadline_ms, INT64_MAX);
-    pthread_mutex_lock(&gate->mutex);
-    struct serve_class_counts *counts = &gate->counts[SERVE_HEAVY];
-    const struct serve_class_limits *limits = &gate->limits[SERVE_HEAVY];
+    pthread_mutex_lock(&limiter->mutex);
+    struct serve_class_counts *counts = &limiter->counts[SERVE_HEAVY];
+    const struct serve_class_limits *limits = &limiter->limits[SERVE_HEAVY];
     bool runs = counts->running < limits->running && counts->waiting == 0;
-    bool refused = gate->stopping || (!runs && counts->waiting >= limits->waiting);
+    bool refused = limiter->stopping || (!runs && counts->waiting >= limits->waiting);
     if (refused) {
         counts->refused++;
     } else {
         ticket->patience_ms = pyro_add_saturating(pyro_clock_ms(), limits->wait_ms);
-        ticket->next = &gate->all;
-        ticket->previous = gate->all.previous;
+        ticket->next = &limiter->all;
+        ticket->previous = limiter->all.previous;
         ticket->previous->next = ticket->next->previous = ticket;
         if (runs)
-            begin(gate, ticket);
+            begin(limiter, ticket);
         else
             counts->waiting++;
-        pthread_cond_broadcast(&gate->changed);
+        pthread_cond_broadcast(&limiter->changed);
     }
-    pthread_mutex_unlock(&gate->mutex);
+    pthread_mutex_unlock(&limiter->mutex);
     if (refused)
         pyro_release(NULL, ticket);
     else if (runs)
@@ -198,56 +200,56 @@ bool pyro_gate_enter(struct serve_gate *gate, int socket, void (*run)(void *cont
 
 void pyro_ticket_unwatch(struct serve_ticket *ticket, bool stays)
 {
-    if (!ticket || !ticket->gate)
+    if (!ticket || !ticket->limiter)
         return;
-    pthread_mutex_lock(&ticket->gate->mutex);
+    pthread_mutex_lock(&ticket->limiter->mutex);
     int own = stays && ticket->socket >= 0 ? fcntl(ticket->socket, F_DUPFD_CLOEXEC, 0) : -1;
     forget_socket(ticket);
     ticket->socket = own;
     ticket->owns_socket = own >= 0;
-    pthread_mutex_unlock(&ticket->gate->mutex);
+    pthread_mutex_unlock(&ticket->limiter->mutex);
 }
 
 struct serve_ticket *pyro_ticket_retain(struct serve_ticket *ticket)
 {
-    if (!ticket || !ticket->gate)
+    if (!ticket || !ticket->limiter)
         return ticket;
-    pthread_mutex_lock(&ticket->gate->mutex);
+    pthread_mutex_lock(&ticket->limiter->mutex);
     ticket->references++;
-    pthread_mutex_unlock(&ticket->gate->mutex);
+    pthread_mutex_unlock(&ticket->limiter->mutex);
     return ticket;
 }
 
 void pyro_ticket_yield(struct serve_ticket *ticket)
 {
-    if (!ticket || !ticket->gate)
+    if (!ticket || !ticket->limiter)
         return;
-    struct serve_gate *gate = ticket->gate;
-    pthread_mutex_lock(&gate->mutex);
+    struct serve_limiter *limiter = ticket->limiter;
+    pthread_mutex_lock(&limiter->mutex);
     if (ticket->running)
-        gate->counts[SERVE_HEAVY].running--;
+        limiter->counts[SERVE_HEAVY].running--;
     ticket->running = false;
     ticket->run = NULL; /* it does not wait, either */
-    struct serve_ticket *next = next_to_run(gate);
-    pthread_mutex_unlock(&gate->mutex);
+    struct serve_ticket *next = next_to_run(limiter);
+    pthread_mutex_unlock(&limiter->mutex);
     start(next);
 }
 
 void pyro_ticket_release(struct serve_ticket *ticket)
 {
-    if (!ticket || !ticket->gate)
+    if (!ticket || !ticket->limiter)
         return;
-    struct serve_gate *gate = ticket->gate;
+    struct serve_limiter *limiter = ticket->limiter;
     struct serve_ticket *next = NULL;
-    pthread_mutex_lock(&gate->mutex);
+    pthread_mutex_lock(&limiter->mutex);
     bool last = --ticket->references == 0;
     if (last) {
-        gate->counts[SERVE_HEAVY].running -= ticket->running;
-        gate->counts[SERVE_HEAVY].stopped += pyro_ticket_stopped(ticket) != SERVE_GO_ON;
+        limiter->counts[SERVE_HEAVY].running -= ticket->running;
+        limiter->counts[SERVE_HEAVY].stopped += pyro_ticket_stopped(ticket) != SERVE_GO_ON;
         remove_ticket(ticket);
-        next = next_to_run(gate);
+        next = next_to_run(limiter);
     }
-    pthread_mutex_unlock(&gate->mutex);
+    pthread_mutex_unlock(&limiter->mutex);
     if (last)
         pyro_release(NULL, ticket);
     start(next);
@@ -257,23 +259,23 @@ void pyro_ticket_release(struct serve_ticket *ticket)
 
 enum serve_stop pyro_ticket_begin_query(struct serve_ticket *ticket)
 {
-    struct serve_gate *gate = ticket ? ticket->gate : NULL;
-    if (!gate) {
+    struct serve_limiter *limiter = ticket ? ticket->limiter : NULL;
+    if (!limiter) {
         if (ticket)
             atomic_store(&ticket->deadline_ms, pyro_add_saturating(pyro_clock_ms(), ticket->query_ms));
         return SERVE_GO_ON;
     }
-    struct serve_class_counts *counts = &gate->counts[SERVE_QUERY];
-    const struct serve_class_limits *limits = &gate->limits[SERVE_QUERY];
+    struct serve_class_counts *counts = &limiter->counts[SERVE_QUERY];
+    const struct serve_class_limits *limits = &limiter->limits[SERVE_QUERY];
     const int64_t until = pyro_add_saturating(pyro_clock_ms(), limits->wait_ms);
     enum serve_stop why = SERVE_GO_ON;
     bool late = false;
-    pthread_mutex_lock(&gate->mutex);
+    pthread_mutex_lock(&limiter->mutex);
     if (counts->running >= limits->running && counts->waiting >= limits->waiting)
         late = true;
     counts->waiting++;
     while (!late && counts->running >= limits->running && (why = pyro_ticket_stopped(ticket)) == SERVE_GO_ON)
-        late = !pyro_condition_wait(&gate->changed, &gate->mutex, until);
+        late = !pyro_condition_wait(&limiter->changed, &limiter->mutex, until);
     counts->waiting--;
     if (why == SERVE_GO_ON && late)
         why = SERVE_TOO_LATE;
@@ -286,40 +288,40 @@ enum serve_stop pyro_ticket_begin_query(struct serve_ticket *ticket)
     } else {
         counts->refused++;
     }
-    pthread_mutex_unlock(&gate->mutex);
+    pthread_mutex_unlock(&limiter->mutex);
     return why;
 }
 
 void pyro_ticket_end_query(struct serve_ticket *ticket)
 {
-    struct serve_gate *gate = ticket ? ticket->gate : NULL;
-    if (!gate) {
+    struct serve_limiter *limiter = ticket ? ticket->limiter : NULL;
+    if (!limiter) {
         if (ticket)
             atomic_store(&ticket->deadline_ms, INT64_MAX);
         return;
     }
-    pthread_mutex_lock(&gate->mutex);
+    pthread_mutex_lock(&limiter->mutex);
     if (ticket->holds_query) {
-        gate->counts[SERVE_QUERY].running--;
-        gate->counts[SERVE_QUERY].stopped += pyro_ticket_stopped(ticket) != SERVE_GO_ON;
+        limiter->counts[SERVE_QUERY].running--;
+        limiter->counts[SERVE_QUERY].stopped += pyro_ticket_stopped(ticket) != SERVE_GO_ON;
         ticket->holds_query = false;
-        atomic_store(&ticket->deadline_ms, pyro_clock_ms() + gate->limits[SERVE_HEAVY].work_ms);
-        pthread_cond_broadcast(&gate->changed);
+        atomic_store(&ticket->deadline_ms, pyro_clock_ms() + limiter->limits[SERVE_HEAVY].work_ms);
+        pthread_cond_broadcast(&limiter->changed);
     }
-    pthread_mutex_unlock(&gate->mutex);
+    pthread_mutex_unlock(&limiter->mutex);
 }
 
 /* ---- The keeper -------------------------------------------------------------------------------------------------- */
 
 /* Clients that have closed their end want no answer. */
-static void look_at_sockets(struct serve_gate *gate)
+static void look_at_sockets(struct serve_limiter *limiter)
 {
     struct serve_ticket *asked[POLLED];
     struct pollfd sockets[POLLED];
     bool any = false;
-    for (struct serve_ticket *one = gate->all.next; one != &gate->all;) {
+    for (struct serve_ticket *one = limiter->all.next; one != &limiter->all;) {
         nfds_t count = 0;
-        for (; one != &gate->all && count < POLLED; one = one->next) {
+        for (; one != &limiter->all && count < POLLED; one = one->next) {
             if (one->socket < 0)
                 continue;
             asked[count] = one;
@@ -336,34 +338,34 @@ static void look_at_sockets(struct serve_gate *gate)
         }
     }
     if (any)
-        pthread_cond_broadcast(&gate->changed); /* some may wait for a query's turn */
+        pthread_cond_broadcast(&limiter->changed); /* some may wait for a query's turn */
 }
 
 /* One that waits in vain, no longer among the others; NULL: none. */
-static struct serve_ticket *find_hopeless(struct serve_gate *gate)
+static struct serve_ticket *find_hopeless(struct serve_limiter *limiter)
 {
     int64_t now = pyro_clock_ms();
-    if (gate->counts[SERVE_HEAVY].waiting == 0)
+    if (limiter->counts[SERVE_HEAVY].waiting == 0)
         return NULL;
-    for (struct serve_ticket *one = gate->all.next; one != &gate->all; one = one->next) {
+    for (struct serve_ticket *one = limiter->all.next; one != &limiter->all; one = one->next) {
         if (one->running || !one->run)
             continue;
-        if (gate->stopping || now >= one->patience_ms || pyro_ticket_stopped(one) != SERVE_GO_ON) {
-            give_up(gate, one);
+        if (limiter->stopping || now >= one->patience_ms || pyro_ticket_stopped(one) != SERVE_GO_ON) {
+            give_up(limiter, one);
             return one;
         }
     }
     return NULL;
 }
 
-static void refuse_hopeless(struct serve_gate *gate)
+static void refuse_hopeless(struct serve_limiter *limiter)
 {
     struct serve_ticket *one;
-    while ((one = find_hopeless(gate))) {
-        pthread_mutex_unlock(&gate->mutex);
+    while ((one = find_hopeless(limiter))) {
+        pthread_mutex_unlock(&limiter->mutex);
         one->refuse(one->context);
         pyro_release(NULL, one);
-        pthread_mutex_lock(&gate->mutex);
+        pthread_mutex_lock(&limiter->mutex);
     }
 }
 
@@ -381,30 +383,30 @@ static uint64_t resident_bytes(void)
     return sscanf(text, "%llu %llu", &size, &resident) == 2 ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* Whether what the gate's allocator has given and the process has leaves room for a block. What is given may not have
- * been written to yet, so that the process does not have it; what it has may not be the gate's. */
-static bool fits(struct serve_gate *gate, size_t size)
+/* Whether what the limiter's allocator has given and the process has leaves room for a block. What is given may not
+ * have been written to yet, so that the process does not have it; what it has may not be the limiter's. */
+static bool fits(struct serve_limiter *limiter, size_t size)
 {
-    uint64_t given = pyro_counted_bytes(gate->memory);
-    return given + size <= gate->memory_bytes - RESERVED_BYTES && resident_bytes() + size <= gate->memory_bytes;
+    uint64_t given = pyro_counted_bytes(limiter->memory);
+    return given + size <= limiter->memory_bytes - RESERVED_BYTES && resident_bytes() + size <= limiter->memory_bytes;
 }
 
 /* Small blocks may be had: those are seen when the keeper looks. */
 static bool may_have(void *context, size_t before, size_t size)
 {
-    struct serve_gate *gate = context;
-    if (size <= before || size < LARGE_BLOCK || !gate->memory_bytes || fits(gate, size))
+    struct serve_limiter *limiter = context;
+    if (size <= before || size < LARGE_BLOCK || !limiter->memory_bytes || fits(limiter, size))
         return true;
-    if (gate->shrink)
-        gate->shrink(gate->shrink_context);
-    return fits(gate, size);
+    if (limiter->shrink)
+        limiter->shrink(limiter->shrink_context);
+    return fits(limiter, size);
 }
 
 /* The one that came last among those that still go on, of those that read logs if there are any. */
-static struct serve_ticket *find_victim(struct serve_gate *gate)
+static struct serve_ticket *find_victim(struct serve_limiter *limiter)
 {
     struct serve_ticket *last = NULL;
-    for (struct serve_ticket *one = gate->all.previous; one != &gate->all; one = one->previous) {
+    for (struct serve_ticket *one = limiter->all.previous; one != &limiter->all; one = one->previous) {
         if (!one->running || pyro_ticket_stopped(one) != SERVE_GO_ON)
             continue;
         if (atomic_load(&one->loads))
@@ -416,105 +418,107 @@ static struct serve_ticket *find_victim(struct serve_gate *gate)
 
 /* What takes memory is not known by whom; what the process has is. One is stopped at each look, so that those that are
  * stopped have the time to give back what they have. */
-static void look_at_memory(struct serve_gate *gate)
+static void look_at_memory(struct serve_limiter *limiter)
 {
-    if (!gate->memory_bytes || gate->counts[SERVE_HEAVY].running == 0 || resident_bytes() <= gate->memory_bytes)
+    if (!limiter->memory_bytes || limiter->counts[SERVE_HEAVY].running == 0 ||
+        resident_bytes() <= limiter->memory_bytes)
         return;
-    if (gate->shrink) {
-        pthread_mutex_unlock(&gate->mutex);
-        gate->shrink(gate->shrink_context);
-        pthread_mutex_lock(&gate->mutex);
-        if (resident_bytes() <= gate->memory_bytes)
+    if (limiter->shrink) {
+        pthread_mutex_unlock(&limiter->mutex);
+        limiter->shrink(limiter->shrink_context);
+        pthread_mutex_lock(&limiter->mutex);
+        if (resident_bytes() <= limiter->memory_bytes)
             return;
     }
-    struct serve_ticket *victim = find_victim(gate);
+    struct serve_ticket *victim = find_victim(limiter);
     if (victim)
         stop(victim, SERVE_NO_MEMORY);
-    pthread_cond_broadcast(&gate->changed);
+    pthread_cond_broadcast(&limiter->changed);
 }
 
-void pyro_gate_watch_memory(struct serve_gate *gate, uint64_t bytes, void (*shrink)(void *context), void *context)
+void pyro_limiter_watch_memory(struct serve_limiter *limiter, uint64_t bytes, void (*shrink)(void *context),
+                               void *context)
 {
-    pthread_mutex_lock(&gate->mutex);
-    gate->memory_bytes = bytes;
-    gate->shrink = shrink;
-    gate->shrink_context = context;
-    pthread_mutex_unlock(&gate->mutex);
+    pthread_mutex_lock(&limiter->mutex);
+    limiter->memory_bytes = bytes;
+    limiter->shrink = shrink;
+    limiter->shrink_context = context;
+    pthread_mutex_unlock(&limiter->mutex);
 }
 
 static void *keep(void *context)
 {
-    struct serve_gate *gate = context;
-    pthread_mutex_lock(&gate->mutex);
-    for (unsigned tick = 0; !gate->stopping; tick++) {
-        if (gate->all.next == &gate->all) {
-            pthread_cond_wait(&gate->changed, &gate->mutex);
+    struct serve_limiter *limiter = context;
+    pthread_mutex_lock(&limiter->mutex);
+    for (unsigned tick = 0; !limiter->stopping; tick++) {
+        if (limiter->all.next == &limiter->all) {
+            pthread_cond_wait(&limiter->changed, &limiter->mutex);
             continue;
         }
-        pyro_condition_wait(&gate->changed, &gate->mutex, pyro_clock_ms() + TICK_MS);
-        look_at_memory(gate);
+        pyro_condition_wait(&limiter->changed, &limiter->mutex, pyro_clock_ms() + TICK_MS);
+        look_at_memory(limiter);
         if (tick % TICKS_BETWEEN_SOCKETS == 0)
-            look_at_sockets(gate);
-        refuse_hopeless(gate);
+            look_at_sockets(limiter);
+        refuse_hopeless(limiter);
     }
-    refuse_hopeless(gate);
-    pthread_mutex_unlock(&gate->mutex);
+    refuse_hopeless(limiter);
+    pthread_mutex_unlock(&limiter->mutex);
     return NULL;
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-bool pyro_gate_open(struct serve_gate *gate, size_t queries, unsigned query_ms)
+bool pyro_limiter_open(struct serve_limiter *limiter, size_t queries, unsigned query_ms)
 {
-    *gate = (struct serve_gate){
+    *limiter = (struct serve_limiter){
         .limits = {[SERVE_HEAVY] = {HEAVY_RUNNING, HEAVY_WAITING, HEAVY_WAIT_MS, HEAVY_MS},
                    [SERVE_QUERY] = {queries, QUERIES_WAITING, QUERY_WAIT_MS, query_ms}},
-        .memory = pyro_counted_new(&(struct pyro_counted_options){.allows = may_have, .context = gate}),
-        .all = {.next = &gate->all, .previous = &gate->all},
+        .memory = pyro_counted_new(&(struct pyro_counted_options){.allows = may_have, .context = limiter}),
+        .all = {.next = &limiter->all, .previous = &limiter->all},
     };
-    pthread_mutex_init(&gate->mutex, NULL);
-    pyro_condition_init(&gate->changed);
-    return gate->memory && pyro_thread_start(&gate->keeper, keep, gate);
+    pthread_mutex_init(&limiter->mutex, NULL);
+    pyro_condition_init(&limiter->changed);
+    return limiter->memory && pyro_thread_start(&limiter->keeper, keep, limiter);
 }
 
-void pyro_gate_stop(struct serve_gate *gate)
+void pyro_limiter_stop(struct serve_limiter *limiter)
 {
-    pthread_mutex_lock(&gate->mutex);
-    gate->stopping = true;
-    for (struct serve_ticket *one = gate->all.next; one != &gate->all; one = one->next)
+    pthread_mutex_lock(&limiter->mutex);
+    limiter->stopping = true;
+    for (struct serve_ticket *one = limiter->all.next; one != &limiter->all; one = one->next)
         stop(one, SERVE_STOPPING);
-    pthread_cond_broadcast(&gate->changed);
-    pthread_mutex_unlock(&gate->mutex);
-    pyro_thread_join(&gate->keeper);
+    pthread_cond_broadcast(&limiter->changed);
+    pthread_mutex_unlock(&limiter->mutex);
+    pyro_thread_join(&limiter->keeper);
 }
 
-void pyro_gate_close(struct serve_gate *gate)
+void pyro_limiter_close(struct serve_limiter *limiter)
 {
-    pyro_gate_stop(gate);
-    pyro_counted_release(gate->memory);
-    pthread_mutex_destroy(&gate->mutex);
-    pthread_cond_destroy(&gate->changed);
+    pyro_limiter_stop(limiter);
+    pyro_counted_release(limiter->memory);
+    pthread_mutex_destroy(&limiter->mutex);
+    pthread_cond_destroy(&limiter->changed);
 }
 
 /* ---- Counts ------------------------------------------------------------------------------------------------------ */
 
-void pyro_gate_light(struct serve_gate *gate, int running, int waiting)
+void pyro_limiter_light(struct serve_limiter *limiter, int running, int waiting)
 {
-    pthread_mutex_lock(&gate->mutex);
-    gate->counts[SERVE_LIGHT].running += (size_t)running;
-    gate->counts[SERVE_LIGHT].waiting += (size_t)waiting;
-    pthread_mutex_unlock(&gate->mutex);
+    pthread_mutex_lock(&limiter->mutex);
+    limiter->counts[SERVE_LIGHT].running += (size_t)running;
+    limiter->counts[SERVE_LIGHT].waiting += (size_t)waiting;
+    pthread_mutex_unlock(&limiter->mutex);
 }
 
-struct serve_class_counts pyro_gate_counts(struct serve_gate *gate, enum serve_class class)
+struct serve_class_counts pyro_limiter_counts(struct serve_limiter *limiter, enum serve_class class)
 {
-    pthread_mutex_lock(&gate->mutex);
-    struct serve_class_counts counts = gate->counts[class];
-    pthread_mutex_unlock(&gate->mutex);
+    pthread_mutex_lock(&limiter->mutex);
+    struct serve_class_counts counts = limiter->counts[class];
+    pthread_mutex_unlock(&limiter->mutex);
     return counts;
 }
 
-const char *pyro_gate_class_name(enum serve_class class)
+const char *pyro_limiter_class_name(enum serve_class class)
 {
     static const char *const names[SERVE_CLASSES] = {"light", "heavy", "query"};
     return names[class];

@@ -1,21 +1,21 @@
 /* What is known of Spark's properties: their kinds, defaults and versions, and where a platform sets them by other
  * means. */
-#ifndef PYRO_ADVICE_PROPERTIES_H
-#define PYRO_ADVICE_PROPERTIES_H
+#ifndef PYRO_ADVICE_SPARK_SETTINGS_H
+#define PYRO_ADVICE_SPARK_SETTINGS_H
 
 #include "analyze/platform.h"
 #include "model/app.h"
 
-enum pyro_property_kind {
-    PYRO_PROPERTY_SIZE,
-    PYRO_PROPERTY_TIME,
-    PYRO_PROPERTY_COUNT,
-    PYRO_PROPERTY_SHARE,
-    PYRO_PROPERTY_FLAG,
-    PYRO_PROPERTY_TEXT
+enum pyro_setting_kind {
+    PYRO_SETTING_SIZE,
+    PYRO_SETTING_TIME,
+    PYRO_SETTING_COUNT,
+    PYRO_SETTING_SHARE,
+    PYRO_SETTING_FLAG,
+    PYRO_SETTING_TEXT
 };
 
-enum pyro_property_group {
+enum pyro_setting_group {
     PYRO_GROUP_EXECUTOR_SIZE,
     PYRO_GROUP_EXECUTOR_COUNT,
     PYRO_GROUP_DRIVER_SIZE,
@@ -24,31 +24,31 @@ enum pyro_property_group {
     PYRO_GROUP_OTHER
 };
 
-struct pyro_property_row {
+struct pyro_setting_row {
     const char *key;
-    enum pyro_property_kind kind;
+    enum pyro_setting_kind kind;
     double unit;
-    enum pyro_property_group group;
+    enum pyro_setting_group group;
     const char *fallback;
     int since; /* major x 100 + minor */
     bool larger_wins, at_start;
 };
 
-extern const struct pyro_property_row pyro_property_rows[];
-extern const size_t pyro_property_row_count;
+extern const struct pyro_setting_row pyro_setting_rows[];
+extern const size_t pyro_setting_row_count;
 /* NULL for a property that is not in the table. */
-const struct pyro_property_row *pyro_property_find(struct pyro_slice key);
+const struct pyro_setting_row *pyro_setting_find(struct pyro_slice key);
 
 enum pyro_applies { PYRO_APPLIES_YES, PYRO_APPLIES_ELSEWHERE, PYRO_APPLIES_NO };
 /* Whether setting it does anything in this application; *note says what to do instead, or what to mind, or is NULL. */
-enum pyro_applies pyro_property_applies(const struct pyro_app *app, const struct pyro_property_row *row,
-                                        const char **note);
+enum pyro_applies pyro_setting_applies(const struct pyro_app *app, const struct pyro_setting_row *row,
+                                       const char **note);
 
 /* The value that this application ran with: as set, else Spark's default for its version; null when unknown. */
-struct pyro_slice pyro_property_current(const struct pyro_app *app, struct pyro_slice key);
+struct pyro_slice pyro_setting_current(const struct pyro_app *app, struct pyro_slice key);
 /* A number to compare values by (bytes, milliseconds, 0 or 1 for flags); NAN where the text is none. */
-double pyro_property_magnitude(const struct pyro_property_row *row, struct pyro_slice value);
+double pyro_setting_magnitude(const struct pyro_setting_row *row, struct pyro_slice value);
 /* Two texts that mean the same value. `row` may be NULL. */
-bool pyro_property_same(const struct pyro_property_row *row, struct pyro_slice a, struct pyro_slice b);
+bool pyro_setting_same(const struct pyro_setting_row *row, struct pyro_slice a, struct pyro_slice b);
 
 #endif
