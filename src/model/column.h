@@ -5,10 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/none.h"
 #include "base/slice.h"
-
-/* An integer that the log does not give. Shown as JSON null, SQL NULL, an empty CSV field. */
-#define PYRO_NONE INT64_MIN
 
 enum pyro_type { PYRO_TYPE_INT, PYRO_TYPE_REAL, PYRO_TYPE_TEXT };
 

@@ -1,4 +1,4 @@
-#include "report/report.h"
+#include "report/output.h"
 
 enum { FLUSH_BYTES = 64 * 1024 };
 

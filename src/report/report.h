@@ -2,22 +2,8 @@
 #ifndef PYRO_REPORT_REPORT_H
 #define PYRO_REPORT_REPORT_H
 
-#include "base/strbuf.h"
+#include "report/output.h"
 #include "rules/rule.h"
-
-/* What renderers write to. Flushes to the caller's writer as it fills; errors stick and are returned at the end. */
-struct pyro_output {
-    const struct pyro_writer *writer;
-    struct pyro_strbuf buffer;
-    enum pyro_status status;
-    size_t reports; /* written so far, where the end of a document depends on it */
-};
-
-void pyro_output_init(struct pyro_output *output, const struct pyro_writer *writer,
-                      const struct pyro_allocator *allocator);
-/* Hands over what is buffered when it is more than a threshold, or all of it. */
-void pyro_output_flush(struct pyro_output *output, bool all);
-enum pyro_status pyro_output_done(struct pyro_output *output, struct pyro_error *error);
 
 struct pyro_renderer {
     const char *name; /* as --format spells it */

@@ -4,6 +4,7 @@
 
 #include "cost/costs.h"
 #include "report/diagnosis/sections.h"
+#include "report/report.h"
 #include "report/shared/json_write.h"
 
 /* "$12.50", "EUR 12.50"; small sums with as many decimals as they need. "-" where it is unknown. */

@@ -3,6 +3,7 @@
 #define PYRO_REPORT_DIAGNOSIS_JSON_PARTS_H
 
 #include "model/tracks/tracks.h"
+#include "report/report.h"
 #include "report/shared/json_write.h"
 
 void pyro_json_stages(struct pyro_json_writer *json, const struct pyro_app *app);

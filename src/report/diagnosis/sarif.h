@@ -2,6 +2,7 @@
 #ifndef PYRO_REPORT_DIAGNOSIS_SARIF_H
 #define PYRO_REPORT_DIAGNOSIS_SARIF_H
 
+#include "report/report.h"
 #include "report/shared/json_write.h"
 
 /* The log object up to its runs, and its end. */

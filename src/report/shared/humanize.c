@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "model/column.h"
+#include "base/none.h"
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 

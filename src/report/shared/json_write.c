@@ -1,5 +1,6 @@
 #include "report/shared/json_write.h"
 
+#include "base/none.h"
 #include "report/shared/escape.h"
 
 void pyro_json_writer_init(struct pyro_json_writer *json, struct pyro_output *output)

@@ -8,7 +8,7 @@
 #ifndef PYRO_REPORT_SHARED_JSON_WRITE_H
 #define PYRO_REPORT_SHARED_JSON_WRITE_H
 
-#include "report/report.h"
+#include "report/output.h"
 
 struct pyro_json_writer {
     struct pyro_output *output;

@@ -3,7 +3,7 @@
 #ifndef PYRO_REPORT_SHARED_PAGE_H
 #define PYRO_REPORT_SHARED_PAGE_H
 
-#include "report/report.h"
+#include "report/output.h"
 #include "report/shared/grid.h"
 
 enum pyro_style {

@@ -22,6 +22,7 @@ struct pyro_view_request {
 typedef enum pyro_status pyro_view(struct pyro_json_writer *json, const struct pyro_view_request *request,
                                    struct pyro_error *error);
 #define PYRO_VIEW(path, function, schema) pyro_view pyro_view_##function;
+#include "report/report.h"
 #include "report/views/views.def"
 #undef PYRO_VIEW
 

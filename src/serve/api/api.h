@@ -21,6 +21,7 @@ struct api_request {
 
 typedef void api_handler(struct api_request *request);
 #define ROUTE(method, path, handler, scope, class, parameters) api_handler pyro_api_##handler;
+#include "report/report.h"
 #include "serve/api/routes.def"
 #undef ROUTE
 
