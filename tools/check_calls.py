@@ -20,15 +20,15 @@ class Rule:
 
 RULES = (
     # A thread of its own would take the caller's signals.
-    Rule(re.compile(r"\b(?:pthread_create|thrd_create)\b"), ("src/base/thread.c",), "pyro_thread_start() of src/base/thread.h"),
+    Rule(re.compile(r"\b(?:pthread_create|thrd_create)\b"), ("src/base/threads/thread.c",), "pyro_thread_start() of src/base/threads/thread.h"),
     # A second estimate would sooner or later contradict the first.
     Rule(
         re.compile(r"\bsaves(?:\.|->)\w+\s*=[^=]"),
         ("src/advice/price.c", "src/advice/diagnose.c", "src/advice/scenario_findings.c"),
-        "a way to fix the fault (rules/shared/remedy.h, pyro_advice_set()): src/advice/price.c takes the saving from its simulation",
+        "a way to fix the fault (rules/fixes/remedy.h, pyro_advice_set()): src/advice/price.c takes the saving from its simulation",
     ),
     # A literal count does not follow the table of keys.
-    Rule(re.compile(r"\bpyro_json_next(?:_known|_any)?\([^;]*,\s*[1-9][0-9]*\)"), (), "PYRO_JSON_KEYS() and PYRO_JSON_NEXT() of src/base/json.h"),
+    Rule(re.compile(r"\bpyro_json_next(?:_known|_any)?\([^;]*,\s*[1-9][0-9]*\)"), (), "PYRO_JSON_KEYS() and PYRO_JSON_NEXT() of src/base/json/json_read.h"),
 )
 
 
@@ -51,7 +51,7 @@ def problems_in(name: str, text: str) -> list[str]:
 
 def main() -> None:
     # The check refuses what it is for.
-    assert problems_in("x.c", "a;\npthread_create(&t, 0, f, 0);") == ["x.c:2: pthread_create: use pyro_thread_start() of src/base/thread.h"]
+    assert problems_in("x.c", "a;\npthread_create(&t, 0, f, 0);") == ["x.c:2: pthread_create: use pyro_thread_start() of src/base/threads/thread.h"]
     assert problems_in("x.c", "finding->saves.wall_expected_ms = 5;")
     assert not problems_in("x.c", "return finding->saves.wall_expected_ms == 5;")
     assert problems_in("x.c", "k = pyro_json_next(&json, &object, keys, 3);")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """No plain adding and subtracting of times from logs: these may be any number, and signed integers must not overflow.
 
-Names of times end in _ms. src/base/saturate.h has what stands in for the operators. Floating point, 128 bits, comparisons,
+Names of times end in _ms. src/base/numbers/saturate.h has what stands in for the operators. Floating point, 128 bits, comparisons,
 and lines that say "cannot overflow" are left alone, and so are folders that compute with their own clock only."""
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
             if "cannot overflow" in line or SAFE.search(line) or not PLAIN.search(COMPARED.sub("", line)):
                 continue
             if set(re.findall(r"\b\w*_ms\b", line)) - known:
-                problems.append(f"{name}:{number}: computes with times plainly (src/base/saturate.h): {line.strip()}")
+                problems.append(f"{name}:{number}: computes with times plainly (src/base/numbers/saturate.h): {line.strip()}")
     project.finish(problems, f"{len(texts)} files")
 
 

@@ -31,7 +31,7 @@ from project import ROOT
 # Folders of src/ whose constants decide answers, and the unit tests that hold them.
 FOLDERS = {
     "rules/catalogue": ("rules", "advice"),
-    "rules/shared": ("rules", "advice"),
+    **dict.fromkeys(("rules/cases", "rules/fixes", "rules/plans", "rules/tasks", "rules/timing"), ("rules", "advice")),
     "replay": ("replay", "predict", "rules", "advice"),
     "cost": ("cost", "predict"),
     "predict": ("predict", "advice"),
@@ -60,15 +60,15 @@ EXEMPT_NAMES = {
         ROOM_MAX GROUPS_MAX POOLS_MAX WINDOWS_MAX ATTEMPTS_LOOKED_AT PARENTS_MAX LANES_LOOKED_AT LOOKED_AT FAIR_LOOKED_AT PARTITIONS_MAX
         REPLAY_TIME_MAX REPLAY_MS_MAX REPLAY_NEEDS_MAX REPLAY_ATTEMPTS_MAX REPLAY_HOLDING_MAX REPLAY_KNOWN_MAX PYRO_REPLAY_PARTITIONS
         EVENTS_BETWEEN_LOOKS
-        SIZES SHAPES LINES NOTES TASKS NODES_MAX EXECUTORS_MAX CORES_MAX PYRO_COST_ADVICE_MAX cost/classify.c:RUN
+        SIZES SHAPES LINES NOTES TASKS NODES_MAX EXECUTORS_MAX CORES_MAX PYRO_COST_ADVICE_MAX cost/attempt_uses.c:RUN
         SWEEPS_MAX STARTS_MAX PROFILES TYPICAL SAMPLE WRITERS_LOOKED_AT SCANS_LOOKED_AT EVALUATIONS PYRO_EFFECTS_MAX PYRO_SCENARIOS_MAX
         PYRO_SWEEP_VALUES_MAX TASKS_MAX PYRO_PRICED_TASKS_MAX AGAIN_TASKS AGAIN_MAX
         EXECUTOR_VALUES CORE_VALUES PYRO_REPLAY_LOGS PYRO_REPLAY_OPEN PYRO_REPLAY_BYTES PYRO_DEFAULTS_FILE_BYTES PYRO_CANDIDATE_SETTINGS
         PYRO_CANDIDATES PYRO_HISTORY_RUNS PYRO_HISTORY_INPUTS""",
     "form of data, not a quantity": """
-        rules/shared/outliers.c:HEAVY rules/shared/outliers.c:SLOW rules/shared/outliers.c:LATE REPLAY_KIND_BITS REPLAY_FACTOR_BITS
+        rules/tasks/task_outliers.c:HEAVY rules/tasks/task_outliers.c:SLOW rules/tasks/task_outliers.c:LATE REPLAY_KIND_BITS REPLAY_FACTOR_BITS
         replay/times.h:BYTES replay/times.h:MEAN DIMENSIONS PYRO_FLEET_COLUMNS""",
-    "absorbs rounding": "EQUAL_ERROR DEPENDENT ROUNDING fleet/models/nnls.c:EQUAL fleet/suggest/settings.c:0.5",
+    "absorbs rounding": "EQUAL_ERROR DEPENDENT ROUNDING fleet/models/nnls.c:EQUAL fleet/suggest/run_settings.c:0.5",
 }
 EXEMPT = {name: reason for reason, names in EXEMPT_NAMES.items() for name in names.split()}
 # Mutants that do what the original does, and why.
@@ -150,7 +150,7 @@ class Rewriter:
                 if name.startswith(f"src/{folder}/") and name.endswith((".c", ".h")):
                     self.file(folder, name)
         self.tree["src/base/mutant.h"] = HEADER.encode()
-        self.tree["src/base/arena.c"] += SOURCE.encode()
+        self.tree["src/base/memory/arena.c"] += SOURCE.encode()
         unknown = sorted(set(EXEMPT) - set(self.exempt) - {name.split(":")[-1] for name in self.exempt})
         if unknown:
             sys.exit(f"tools/mutate.py exempts what does not exist: {', '.join(unknown)}")

@@ -1,7 +1,7 @@
 // Makes the page out of src/: node build.mjs FOLDER [DEPFILE TARGET]
 //
 // FOLDER gets app.js, app.css, index.html (what the server answers at /) and report-1.html ... report-4.html, the pieces
-// around style, data and script of the page that works from disk (src/report/html.c puts them together).
+// around style, data and script of the page that works from disk (src/report/diagnosis/html.c puts them together).
 // DEPFILE: the files that went in, for make and ninja.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -5,7 +5,7 @@
 #include "advice/advice.h"
 #include "advice/native.h"
 #include "advice/spark_settings.h"
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "rules/finding.h"
 
 /* Numbers that several reasons need, gathered once. */

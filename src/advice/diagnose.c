@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/stop.h"
+#include "base/memory/allocator.h"
+#include "base/threads/stop.h"
 #include "rules/config.h"
 #include "rules/judge.h"
 #include "rules/profiles/profile.h"

@@ -7,10 +7,10 @@
 
 #include "advice/fix.h"
 #include "advice/spark_settings.h"
-#include "analyze/facts.h"
-#include "base/crew.h"
-#include "base/memory.h"
-#include "base/saturate.h"
+#include "analyze/app_facts.h"
+#include "base/memory/allocator.h"
+#include "base/numbers/saturate.h"
+#include "base/threads/crew.h"
 
 /* A replay of the run as it was that is further off than this says less about the run as it might have been. */
 #define REPLAY_ERROR_MAX        0.02

@@ -1,6 +1,6 @@
 #include "advice/program.h"
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 
 struct share {
     double changed_ms, all_ms;

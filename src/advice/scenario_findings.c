@@ -6,9 +6,9 @@
 
 #include "advice/advice.h"
 #include "advice/fix.h"
-#include "advice/whatif.h"
-#include "analyze/internal.h"
-#include "base/saturate.h"
+#include "advice/whatif_api.h"
+#include "analyze/task_rows.h"
+#include "base/numbers/saturate.h"
 
 /* Replays of tasks that may be spent on all findings of all scenarios. */
 #define TASKS_MAX 12e6

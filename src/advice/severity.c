@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "advice/advice.h"
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 
 /* Borders of the contract: a quarter, a tenth and 3 % of wall or core time. */
 static const double share_borders[] = {0.25, 0.10, 0.03};

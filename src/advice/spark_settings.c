@@ -3,7 +3,7 @@
 #include <math.h>
 #include <strings.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 
 #define START   true
 #define RUNTIME false

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analyze/internal.h"
+#include "analyze/task_rows.h"
 
 static double share(uint64_t part, uint64_t whole)
 {

@@ -2,7 +2,7 @@
 #ifndef PYRO_ANALYZE_PLATFORM_H
 #define PYRO_ANALYZE_PLATFORM_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "model/app.h"
 
 enum pyro_platform {

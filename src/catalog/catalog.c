@@ -5,8 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/saturate.h"
-#include "base/thread.h"
+#include "base/numbers/saturate.h"
+#include "base/threads/thread.h"
 #include "catalog/internal.h"
 #include "store/store.h"
 

@@ -9,7 +9,7 @@
 #define PYRO_CATALOG_CATALOG_H
 
 #include "history/history.h"
-#include "model/access.h"
+#include "model/viewers.h"
 
 /* Different runs may have one id: local mode makes it of the time, a standalone master counts anew when it starts. The
  * one to show first keeps it; the others are applications of their own with the id ID~START, which names that run even
@@ -86,7 +86,7 @@ struct pyro_catalog_options {
     const char *cache;              /* the folder for what is kept between starts; NULL: nothing is kept */
     uint64_t memory_bytes;          /* about what open applications may take */
     unsigned update_ms;             /* how often folders are looked at */
-    bool watch;                     /* update also when something changes there, where the system says so (watch.h) */
+    bool watch; /* update also when something changes there, where the system says so (watch_folder.h) */
     struct pyro_retained_limits retained; /* what histories forget */
     const char *store; /* URL of the store whose verdicts change diagnoses; NULL: none. Must outlive the catalog */
     struct pyro_load_options load;

@@ -2,7 +2,7 @@
  */
 #include <errno.h>
 
-#include "base/counted.h"
+#include "base/memory/counted.h"
 #include "catalog/internal.h"
 #include "load/load.h"
 #include "store/store.h"

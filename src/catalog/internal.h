@@ -6,13 +6,13 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-#include "base/cpu_meter.h"
-#include "base/map.h"
-#include "base/strbuf.h"
-#include "base/thread.h"
-#include "base/vec.h"
+#include "base/collections/map.h"
+#include "base/collections/vec.h"
+#include "base/strings/strbuf.h"
+#include "base/threads/cpu_meter.h"
+#include "base/threads/thread.h"
 #include "catalog/catalog.h"
-#include "catalog/watch.h"
+#include "catalog/watch_folder.h"
 #include "load/artefacts.h"
 #include "source/file_stamp.h"
 #include "source/source.h"
@@ -99,7 +99,7 @@ bool pyro_catalog_sent_logged(const struct pyro_catalog_sent_files *files, const
 /* A number that changes with the files of that application; 0: it has none. */
 uint64_t pyro_catalog_sent_key(const struct pyro_catalog_sent_files *files, struct pyro_slice application);
 
-/* ---- artefacts.c: files other than event logs ---- */
+/* ---- found_artefacts.c: files other than event logs ---- */
 
 /* Immutable but for the count. */
 struct pyro_catalog_artefacts;
@@ -140,7 +140,7 @@ const struct pyro_log *pyro_catalog_artefacts_logged(const struct pyro_catalog_a
 const struct pyro_unreadable *pyro_catalog_artefacts_left(const struct pyro_catalog_artefacts *artefacts,
                                                           size_t *ret_count);
 
-/* ---- list.c ---- */
+/* ---- application_list.c ---- */
 
 /* A list of these logs and the files next to them, which it retains; NULL: no memory. Reorders the logs: by path. */
 struct pyro_catalog_list *pyro_catalog_list_new(pyro_catalog_logs *logs,
@@ -239,7 +239,7 @@ struct pyro_catalog_log *pyro_catalog_log_scan(const struct pyro_catalog_update 
 enum pyro_status pyro_catalog_update(const struct pyro_catalog_update *update, struct pyro_catalog_list **ret,
                                      struct pyro_error *error);
 
-/* ---- index.c: what is kept between starts; one thread at a time ---- */
+/* ---- found_files.c: what is kept between starts; one thread at a time ---- */
 
 struct pyro_catalog_index;
 /* PYRO_ERROR_OUTPUT: nothing can be kept in that folder, which is made when missing. */
@@ -253,7 +253,7 @@ bool pyro_catalog_index_read(struct pyro_catalog_index *index, const char *folde
 void pyro_catalog_index_write(struct pyro_catalog_index *index, const char *folder,
                               const struct pyro_catalog_list *before, const struct pyro_catalog_list *now);
 
-/* ---- follow.c: logs that are being written ---- */
+/* ---- follow_log.c: logs that are being written ---- */
 
 /* How far a log was read. Zeroed: not at all. */
 struct pyro_catalog_position {

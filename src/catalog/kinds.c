@@ -1,5 +1,5 @@
 /* What can be open of an attempt: how it is loaded, shared and closed. */
-#include "base/thread.h"
+#include "base/threads/thread.h"
 #include "catalog/internal.h"
 #include "load/load.h"
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/cpu_meter.h"
+#include "base/threads/cpu_meter.h"
 #include "catalog/internal.h"
 
 bool pyro_catalog_log_stat(const struct pyro_log *log, struct pyro_file_stamp *stamps)

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 #include "catalog/internal.h"
 
 enum {

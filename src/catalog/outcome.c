@@ -1,4 +1,4 @@
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "catalog/catalog.h"
 
 enum pyro_catalog_outcome pyro_catalog_outcome(const struct pyro_attempt *attempt, int64_t now_ms, int64_t stale_ms)

@@ -2,7 +2,7 @@
  * the application whose id it has, or for which it was sent. They are remembered from one update to the next. */
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "catalog/internal.h"
 
 /* One search, which makes `made` with the help of `before`. */

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <time.h>
 
-#include "base/hash.h"
-#include "base/map.h"
-#include "base/thread.h"
+#include "base/collections/hash.h"
+#include "base/collections/map.h"
+#include "base/threads/thread.h"
 #include "catalog/internal.h"
 #include "load/load.h"
 

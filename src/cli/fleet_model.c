@@ -1,7 +1,7 @@
 /* pyrometer fleet model APP [STORE]: which model predicts an application's runs best. */
 #include "fleet_model.h"
-#include "load.h"
-#include "output.h"
+#include "loading.h"
+#include "result_output.h"
 
 static int write_models(const struct cli_call *call, const char *app, const char *url, enum pyro_format format,
                         struct cli_output *output)

@@ -2,7 +2,7 @@
 #ifndef PYROMETER_CLI_HELP_H
 #define PYROMETER_CLI_HELP_H
 
-#include "output.h"
+#include "result_output.h"
 
 /* For cli_print(). `context` of cli_help_verb is the verb; the others take NULL. */
 void cli_help_short(struct cli_output *output, const void *context);

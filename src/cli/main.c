@@ -1,7 +1,7 @@
 /* Entry of the command: finds the verb and hands it its parsed command line. */
 #include "cli.h"
 #include "help.h"
-#include "output.h"
+#include "result_output.h"
 
 #include <signal.h>
 #include <stdio.h>

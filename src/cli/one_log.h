@@ -2,7 +2,7 @@
 #ifndef PYROMETER_CLI_ONE_LOG_H
 #define PYROMETER_CLI_ONE_LOG_H
 
-#include "load.h"
+#include "loading.h"
 
 struct cli_log {
     pyro_app *app;

@@ -1,6 +1,6 @@
 /* pyrometer profile flags: prints a command line of spark-submit, with comments, that a shell understands as it is. */
 #include "profile_flags.h"
-#include "output.h"
+#include "result_output.h"
 
 #include <stdio.h>
 #include <string.h>

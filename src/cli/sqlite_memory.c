@@ -1,6 +1,6 @@
 /* How much memory SQLite may take. It has one limit for the process, so that only a program can set it, not a library.
  */
-#include "load.h"
+#include "loading.h"
 
 #include <sqlite3.h>
 

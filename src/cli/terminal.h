@@ -3,7 +3,7 @@
 #define PYROMETER_CLI_TERMINAL_H
 
 #include "cli.h"
-#include "output.h"
+#include "result_output.h"
 
 /* --color: "auto" means a terminal that is not dumb, and NO_COLOR not set. */
 bool cli_wants_color(const struct cli_output *output, const char *choice);

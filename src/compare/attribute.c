@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/internal.h"
-#include "base/memory.h"
-#include "base/saturate.h"
-#include "compare/internal.h"
+#include "analyze/task_rows.h"
+#include "base/memory/allocator.h"
+#include "base/numbers/saturate.h"
+#include "compare/comparing.h"
 
 /* As disk-spill prices it: spilled bytes are written and read again at 200 MB/s, serialised and read back at 400. */
 #define DISK_BYTES_PER_MS   200e3

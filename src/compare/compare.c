@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "base/options.h"
-#include "compare/internal.h"
+#include "compare/comparing.h"
 
 const char *const pyro_cause_names[PYRO_CAUSES] = {
 #define PYRO_CAUSE(constant, name, words) #name,

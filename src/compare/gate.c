@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
+#include "base/numbers/saturate.h"
 #include "base/options.h"
-#include "base/saturate.h"
 
 #define CONFIDENT       0.9 /* below, reports call a log incomplete */
 #define TOLERANCE_USUAL 0.1

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/internal.h"
-#include "base/stop.h"
+#include "analyze/task_rows.h"
+#include "base/threads/stop.h"
 #include "cost/advisor.h"
 
 #define DOUBT          0.05 /* of the wall time, each time the executors are halved or doubled */

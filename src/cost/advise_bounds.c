@@ -1,5 +1,5 @@
 /* Executors that running tasks filled: bounds for dynamic allocation, or for a cluster's autoscaling. */
-#include "analyze/internal.h"
+#include "analyze/task_rows.h"
 #include "cost/advisor.h"
 
 /* Executors that running tasks filled for so much of the time that any task ran. */

@@ -1,9 +1,9 @@
 /* The run on spot nodes: simulated again and again with nodes that are taken away at a given rate. docs/cost.md */
 #include <math.h>
 
-#include "analyze/internal.h"
-#include "base/order.h"
-#include "base/saturate.h"
+#include "analyze/task_rows.h"
+#include "base/numbers/order.h"
+#include "base/numbers/saturate.h"
 #include "cost/advisor.h"
 
 #define HOUR_MS 3600000.0

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/split.h"
+#include "analyze/accounts/split.h"
 #include "cost/share.h"
 
 const char *const pyro_cost_part_names[PYRO_COST_PARTS] = {

@@ -1,8 +1,8 @@
 /* Sharing whole units out so that they add up. */
 #include <stdlib.h>
 
-#include "analyze/fixed_point.h"
-#include "base/saturate.h"
+#include "analyze/accounts/fixed_point.h"
+#include "base/numbers/saturate.h"
 #include "cost/share.h"
 
 struct remainder {

@@ -5,9 +5,9 @@
 #ifndef PYRO_COST_COST_H
 #define PYRO_COST_COST_H
 
-#include "analyze/container.h"
+#include "analyze/memory/container.h"
 #include "analyze/platform.h"
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "model/app.h"
 
 /* What core time, memory time and money were spent on, in the order of reports. */

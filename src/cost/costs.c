@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/fixed_point.h"
+#include "analyze/accounts/fixed_point.h"
 #include "base/options.h"
 
 static const struct {

@@ -2,7 +2,7 @@
 #ifndef PYRO_COST_COSTS_H
 #define PYRO_COST_COSTS_H
 
-#include "base/stop.h"
+#include "base/threads/stop.h"
 #include "cost/advise.h"
 
 enum pyro_cost_by {

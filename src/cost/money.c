@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "analyze/fixed_point.h"
+#include "analyze/accounts/fixed_point.h"
 
 enum { LINES = 12, NOTES = 16 };
 static const double hour_ms = 3600000;

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/files/settings_file.h"
 #include "base/options.h"
-#include "base/settings_file.h"
 
 #define SCHEMA "pyrometer.prices/1"
 static const double most = 1e9; /* of a price, a rate, a size: beyond is a slip of the pen */

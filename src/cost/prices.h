@@ -4,9 +4,9 @@
 #ifndef PYRO_COST_PRICES_H
 #define PYRO_COST_PRICES_H
 
-#include "base/arena.h"
+#include "base/collections/vec.h"
 #include "base/error.h"
-#include "base/vec.h"
+#include "base/memory/arena.h"
 
 struct pyro_price {
     struct pyro_slice service;  /* "ec2", "emr", "databricks", "kubernetes", ... */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/fixed_point.h"
+#include "analyze/accounts/fixed_point.h"
 #include "cost/advise.h"
 
 /* What is judged by; docs/cost.md says why. */

@@ -2,7 +2,7 @@
 #ifndef PYRO_COST_SHARE_H
 #define PYRO_COST_SHARE_H
 
-#include "analyze/core.h"
+#include "analyze/accounts/core.h"
 #include "cost/cost.h"
 
 /* Whole units of fixed-point shares whose sum is `total` but for what their own rounding lost. False: no memory. */

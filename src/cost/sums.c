@@ -1,7 +1,7 @@
 /* The same amounts by job, SQL execution, pool and job group, and in other tools' units. */
 #include <stdlib.h>
 
-#include "analyze/fixed_point.h"
+#include "analyze/accounts/fixed_point.h"
 #include "cost/cost.h"
 
 static void add_amount(struct pyro_cost_amount *to, const struct pyro_cost_amount *what)

@@ -1,6 +1,6 @@
 #include "decode/batch.h"
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "decode/eventlog/events.h"
 #include "decode/eventlog/task_events.h"
 

@@ -6,10 +6,10 @@
 #ifndef PYRO_DECODE_BATCH_H
 #define PYRO_DECODE_BATCH_H
 
-#include "base/arena.h"
-#include "base/json.h"
-#include "base/strbuf.h"
-#include "base/vec.h"
+#include "base/collections/vec.h"
+#include "base/json/json_read.h"
+#include "base/memory/arena.h"
+#include "base/strings/strbuf.h"
 #include "decode/sparkview/gather.h"
 #include "model/task_table.h"
 

@@ -1,9 +1,9 @@
 /* Rows of the model, found or added while it is built. */
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/text.h"
+#include "base/collections/hash.h"
+#include "base/json/unescape.h"
+#include "base/strings/intern.h"
 #include "decode/builder.h"
-#include "decode/eventlog/settings.h"
+#include "decode/eventlog/session_settings.h"
 
 struct pyro_slice pyro_build_scratch(struct pyro_builder *builder, struct pyro_slice raw)
 {

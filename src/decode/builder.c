@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/text.h"
+#include "base/collections/hash.h"
+#include "base/json/unescape.h"
+#include "base/strings/intern.h"
 #include "decode/eventlog/decoders.h"
 #include "decode/eventlog/events.h"
 #include "decode/eventlog/failure.h"

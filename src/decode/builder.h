@@ -2,8 +2,8 @@
 #ifndef PYRO_DECODE_BUILDER_H
 #define PYRO_DECODE_BUILDER_H
 
-#include "base/map.h"
-#include "base/strbuf.h"
+#include "base/collections/map.h"
+#include "base/strings/strbuf.h"
 #include "decode/batch.h"
 #include "decode/intake.h"
 #include "model/app.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 /* What is looked at behind a cut: enough to know a secret whose beginning is kept. */
 enum { BEHIND_CUT = 512 };

@@ -6,10 +6,10 @@
 #ifndef PYRO_DECODE_INTAKE_H
 #define PYRO_DECODE_INTAKE_H
 
-#include "base/intern.h"
-#include "base/map.h"
-#include "base/secrets.h"
-#include "base/strbuf.h"
+#include "base/collections/map.h"
+#include "base/secrets/secrets.h"
+#include "base/strings/intern.h"
+#include "base/strings/strbuf.h"
 
 /* For one thread at a time. */
 struct pyro_intake {

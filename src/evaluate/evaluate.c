@@ -2,10 +2,10 @@
 #include "evaluate/evaluate.h"
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/files/settings_file.h"
+#include "base/memory/allocator.h"
+#include "base/numbers/saturate.h"
 #include "base/options.h"
-#include "base/saturate.h"
-#include "base/settings_file.h"
 
 struct evaluating {
     const struct pyro_evaluate_options *wanted;

@@ -2,8 +2,8 @@
 #ifndef PYRO_EVALUATE_EVALUATE_H
 #define PYRO_EVALUATE_EVALUATE_H
 
-#include "base/arena.h"
-#include "base/vec.h"
+#include "base/collections/vec.h"
+#include "base/memory/arena.h"
 #include "report/report.h"
 
 enum pyro_outcome { PYRO_OUTCOME_RIGHT, PYRO_OUTCOME_WRONG, PYRO_OUTCOME_MISSED, PYRO_OUTCOME_ALLOWED, PYRO_OUTCOMES };

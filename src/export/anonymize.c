@@ -2,8 +2,8 @@
  * Spark's own words; every other word is replaced. Records that are no event of Spark's are left out, since nobody can
  * say what they hold. */
 #include "base/error.h"
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/json/json_read.h"
+#include "base/memory/allocator.h"
 #include "base/options.h"
 #include "export/redact.h"
 #include "load/load.h"

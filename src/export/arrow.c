@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "base/options.h"
 
 enum { BATCH_ROWS = 65536, MOST_COLUMNS = 1000, METADATA_ENTRIES = 2 };

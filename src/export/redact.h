@@ -2,8 +2,8 @@
 #ifndef PYRO_EXPORT_REDACT_H
 #define PYRO_EXPORT_REDACT_H
 
-#include "base/intern.h"
-#include "base/strbuf.h"
+#include "base/strings/intern.h"
+#include "base/strings/strbuf.h"
 
 /* Replacements, the same for the same word all through a log, numbered in the order of their first appearance. */
 struct pyro_redactor {

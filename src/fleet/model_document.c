@@ -2,10 +2,10 @@
 #include <math.h>
 
 #include "base/options.h"
-#include "fleet/suggest/logs.h"
+#include "fleet/suggest/simulate_logs.h"
 #include "fleet/suggest/store.h"
-#include "report/shared/humanize.h"
-#include "report/shared/json_write.h"
+#include "text/humanize.h"
+#include "text/json_write.h"
 
 struct document {
     struct pyro_slice application;

@@ -2,12 +2,12 @@
 #ifndef PYRO_HISTORY_HISTORY_H
 #define PYRO_HISTORY_HISTORY_H
 
-#include "base/arena.h"
 #include "base/error.h"
-#include "base/strbuf.h"
-#include "model/access.h"
+#include "base/memory/arena.h"
+#include "base/strings/strbuf.h"
 #include "model/history/attempt.h"
 #include "model/history/history.h"
+#include "model/viewers.h"
 
 /* Reads no more of the log than the list needs. Texts go to `arena`. PYRO_ERROR_INPUT: no event log that begins with an
  * application's start. */

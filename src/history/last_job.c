@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/scan.h"
+#include "base/json/scan.h"
+#include "base/memory/allocator.h"
 #include "decode/sparkview/tree.h"
 #include "history/line_event.h"
 #include "load/lines.h"

@@ -2,9 +2,9 @@
 #ifndef PYRO_HISTORY_LAST_JOB_H
 #define PYRO_HISTORY_LAST_JOB_H
 
-#include "base/arena.h"
 #include "base/error.h"
-#include "base/slice.h"
+#include "base/memory/arena.h"
+#include "base/strings/slice.h"
 #include "source/source.h"
 
 enum pyro_job_end { PYRO_JOB_END_NONE, PYRO_JOB_END_SUCCEEDED, PYRO_JOB_END_FAILED };

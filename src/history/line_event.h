@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/slice.h"
+#include "base/strings/slice.h"
 
 enum pyro_line_event {
     PYRO_LINE_OTHER,

@@ -1,7 +1,7 @@
 #include "load/artefact_owners.h"
 
-#include "base/hash.h"
-#include "source/names.h"
+#include "base/collections/hash.h"
+#include "source/discovery/names.h"
 
 void pyro_artefact_folders_init(struct pyro_artefact_folders *folders, const struct pyro_allocator *allocator)
 {

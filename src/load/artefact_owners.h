@@ -2,8 +2,8 @@
 #ifndef PYRO_LOAD_ARTEFACT_OWNERS_H
 #define PYRO_LOAD_ARTEFACT_OWNERS_H
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/collections/map.h"
+#include "base/collections/vec.h"
 #include "load/artefacts.h"
 
 /* A folder that has event logs. */

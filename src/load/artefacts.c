@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "analyze/task_owners.h"
-#include "base/cpu_meter.h"
-#include "base/hash.h"
-#include "base/map.h"
-#include "base/memory.h"
+#include "analyze/tracks/task_owners.h"
+#include "base/collections/hash.h"
+#include "base/collections/map.h"
+#include "base/memory/allocator.h"
+#include "base/threads/cpu_meter.h"
 #include "load/artefact_owners.h"
 #include "load/logged/logged.h"
 #include "load/logged_failures.h"
-#include "source/walk.h"
+#include "source/discovery/walk.h"
 
 struct search {
     const struct pyro_allocator *allocator;

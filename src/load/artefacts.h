@@ -3,9 +3,9 @@
 #ifndef PYRO_LOAD_ARTEFACTS_H
 #define PYRO_LOAD_ARTEFACTS_H
 
-#include "base/map.h"
+#include "base/collections/map.h"
 #include "base/options.h"
-#include "decode/artefacts.h"
+#include "decode/artefact_kinds.h"
 #include "model/app.h"
 #include "source/source.h"
 
@@ -33,7 +33,7 @@ struct pyro_artefact_file {
 struct pyro_artefact_list {
     struct pyro_artefact_file *items; /* in the order of the paths, then of their names; in the caller's arena */
     size_t count;
-    size_t left_out;   /* files and folders beyond the limits of source/walk.h */
+    size_t left_out;   /* files and folders beyond the limits of source/discovery/walk.h */
     size_t event_logs; /* of the paths, those left out that turned out to be other files: notes, empty ones */
 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 
 enum { READ_BYTES = 64 * 1024, PAGE_BYTES = 4096 };
 

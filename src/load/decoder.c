@@ -1,8 +1,8 @@
 /* The public decoder: one log, fed in pieces. */
 #include "analyze/analyze.h"
-#include "base/intern.h"
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "base/options.h"
+#include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "load/feed.h"
 

@@ -1,8 +1,8 @@
 /* The public inputs and loading of one of them. */
 #include "analyze/analyze.h"
-#include "base/intern.h"
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "base/options.h"
+#include "base/strings/intern.h"
 #include "load/artefacts.h"
 #include "load/load.h"
 #include "load/remote/remote.h"

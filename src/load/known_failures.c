@@ -1,8 +1,8 @@
 #include "load/known_failures.h"
 
-#include "base/hash.h"
-#include "base/saturate.h"
-#include "decode/logs/task.h"
+#include "base/collections/hash.h"
+#include "base/numbers/saturate.h"
+#include "decode/logs/named_task.h"
 #include "model/column.h"
 #include "model/exception_chain.h"
 #include "model/failure_kinds.h"

@@ -2,7 +2,7 @@
 #ifndef PYRO_LOAD_KNOWN_FAILURES_H
 #define PYRO_LOAD_KNOWN_FAILURES_H
 
-#include "base/map.h"
+#include "base/collections/map.h"
 #include "decode/logs/errors.h"
 #include "model/app.h"
 

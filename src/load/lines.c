@@ -1,8 +1,8 @@
 #include "load/lines.h"
 
-#include "base/cpu_meter.h"
-#include "base/memory.h"
-#include "base/scan.h"
+#include "base/json/scan.h"
+#include "base/memory/allocator.h"
+#include "base/threads/cpu_meter.h"
 #include "load/logged/logged.h"
 
 enum {

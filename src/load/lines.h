@@ -3,7 +3,7 @@
 #define PYRO_LOAD_LINES_H
 
 #include "base/error.h"
-#include "base/slice.h"
+#include "base/strings/slice.h"
 #include "source/source.h"
 
 /* Called for each line, without its end; PYRO_SCAN_PADDING bytes behind it may be read. False stops. */

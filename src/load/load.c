@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/cpu_meter.h"
-#include "base/memory.h"
-#include "base/thread.h"
+#include "base/memory/allocator.h"
+#include "base/threads/cpu_meter.h"
+#include "base/threads/thread.h"
 #include "load/chunk.h"
 #include "load/lines.h"
 #include "load/logged/logged.h"

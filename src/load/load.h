@@ -3,7 +3,7 @@
 #define PYRO_LOAD_LOAD_H
 
 #include "base/options.h"
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "decode/batch.h"
 #include "model/app.h"
 #include "source/source.h"

@@ -1,6 +1,6 @@
 #include "load/logged_failures.h"
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "decode/intake.h"
 #include "decode/logs/errors.h"
 #include "load/known_failures.h"

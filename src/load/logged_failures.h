@@ -2,7 +2,7 @@
 #ifndef PYRO_LOAD_LOGGED_FAILURES_H
 #define PYRO_LOAD_LOGGED_FAILURES_H
 
-#include "decode/artefacts.h"
+#include "decode/artefact_kinds.h"
 #include "model/app.h"
 
 enum { PYRO_LOGGED_FAILURES = 1000 };

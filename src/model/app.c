@@ -1,7 +1,7 @@
 #include "model/app.h"
 #include "model/tracks/columns.h"
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 
 const char *const pyro_wall_part_names[PYRO_WALL_PARTS] = {
     "resource_wait",      "driver",        "scheduling",       "scheduler_delay", "deserialize", "compute", "gc",

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/collections/vec.h"
 #include "base/error.h"
-#include "base/vec.h"
+#include "base/memory/arena.h"
 #include "model/column.h"
 #include "model/history/attempt.h"
 #include "model/rows.h"

@@ -1,5 +1,5 @@
 /* Copies of an application that is still being built: snapshots of growing logs. */
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "model/app.h"
 
 #define COPY_VEC(to, from, allocator)                                                                                  \

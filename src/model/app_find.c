@@ -1,7 +1,7 @@
 /* Rows by what Spark calls them. */
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "model/app.h"
 
 static int compare(const struct pyro_place *a, const struct pyro_place *b)

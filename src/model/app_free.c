@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "base/intern.h"
-#include "base/memory.h"
+#include "base/memory/allocator.h"
+#include "base/strings/intern.h"
 #include "model/history/history.h"
 #include "model/tracks/tracks.h"
 

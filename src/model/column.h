@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/none.h"
-#include "base/slice.h"
+#include "base/numbers/none.h"
+#include "base/strings/slice.h"
 
 enum pyro_type { PYRO_TYPE_INT, PYRO_TYPE_REAL, PYRO_TYPE_TEXT };
 

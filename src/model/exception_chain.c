@@ -1,6 +1,6 @@
 #include "model/exception_chain.h"
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "model/failure_text.h"
 
 static const char TRACEBACK[] = "Traceback (most recent call last)", INNER[] = "most recent failure: ";

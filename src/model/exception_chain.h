@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/slice.h"
+#include "base/strings/slice.h"
 
 enum { PYRO_CHAIN_MOST = 16, PYRO_CHAIN_FRAMES = 32 };
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/slice.h"
+#include "base/strings/slice.h"
 
 enum pyro_failure_kind {
 #define PYRO_FAILURE_KIND(id, text) PYRO_FAILURE_##id,

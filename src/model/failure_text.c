@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <strings.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 bool pyro_text_has(struct pyro_slice text, const char *word)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/slice.h"
+#include "base/strings/slice.h"
 
 /* The first bytes of a message, which distinguish causes. */
 enum { PYRO_CAUSE_BYTES = 160 };

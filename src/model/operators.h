@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/slice.h"
+#include "base/strings/slice.h"
 
 /* What an operator does, whoever runs it. Names as reports show them; the number of a class is no interface. */
 #define PYRO_OPERATOR_CLASSES(CLASS)                                                                                   \

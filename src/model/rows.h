@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/slice.h"
+#include "base/strings/slice.h"
 #include "model/operators.h"
 
 /* Joins by class, from PYRO_OPERATOR_SORT_MERGE_JOIN on. */
@@ -37,7 +37,7 @@ struct pyro_stage {
     uint32_t first_task;            /* its tasks are app->tasks_by_stage[first_task .. first_task + tasks) */
     bool unsubmitted;               /* no StageSubmitted event names it: it does not count as a stage */
     bool real_time;                 /* of a stream in real-time mode: its tasks run as long as the batch is asked to */
-    struct pyro_slice accumulators; /* of SQL metrics that it updated: in their order, see base/varint.h */
+    struct pyro_slice accumulators; /* of SQL metrics that it updated: in their order, see base/numbers/varint.h */
 };
 struct pyro_executor {
 #include "model/tables/executors.def"

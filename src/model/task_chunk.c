@@ -1,6 +1,6 @@
 #include "model/task_chunk.h"
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "model/packed.h"
 
 struct pyro_task_chunk {

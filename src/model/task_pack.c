@@ -1,5 +1,5 @@
 /* Tasks as bytes: chunk by chunk each column as the differences of its values, or one value where all are equal. */
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "model/column.h"
 #include "model/history/pack.h"
 #include "model/task_chunk.h"

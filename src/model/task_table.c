@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "model/task_chunk.h"
 
 void pyro_task_table_init(struct pyro_task_table *table, const struct pyro_allocator *allocator)

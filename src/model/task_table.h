@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/varint.h"
-#include "base/vec.h"
+#include "base/collections/vec.h"
+#include "base/numbers/varint.h"
 
 /* What one row holds: the public columns of tables/tasks.def with texts as numbers, two row numbers, and what only the
  * history (history.h) keeps. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "base/error.h"
 #include "predict/predict.h"
 

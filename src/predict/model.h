@@ -12,7 +12,7 @@ struct pyro_predict_change {
     struct pyro_arena *arena;  /* of texts */
     struct pyro_arena scratch; /* of what is needed until the replay is done */
     struct pyro_replay_change replay;
-    struct pyro_scenario_tasks *stages; /* tasks.h; NULL while none is touched */
+    struct pyro_scenario_tasks *stages; /* cut_tasks.h; NULL while none is touched */
     PYRO_VEC(struct pyro_edit) edits;
     double doubt_low[PYRO_EFFECTS_MAX], doubt_high[PYRO_EFFECTS_MAX]; /* shares of the time in tasks, by effect */
     double added;                                                     /* tasks */

@@ -1,7 +1,7 @@
 /* Dynamic allocation: on, off, or with other limits. */
 #include <math.h>
 
-#include "analyze/internal.h"
+#include "analyze/task_rows.h"
 #include "predict/model.h"
 
 /* What waits as long as this waits for ever. */

@@ -1,8 +1,8 @@
 /* Joins whose smaller side would be broadcast instead of sorted. */
 #include <math.h>
 
-#include "analyze/internal.h"
-#include "predict/tasks.h"
+#include "analyze/task_rows.h"
+#include "predict/cut_tasks.h"
 
 /* Of the time in tasks: what a join costs without sorting, and what the broadcast costs instead, is not in the log. */
 #define DOUBT 0.25

@@ -1,7 +1,7 @@
 /* Changes of the program: a scenario brings them as edits of the run that was, on top of what its settings change. */
 #include <math.h>
 
-#include "predict/tasks.h"
+#include "predict/cut_tasks.h"
 
 /* How much less, and how much more than the replay shows, such a change may save: whoever changes a program does not do
  * exactly what its edits say, and what the fault cost beside that is not in them. Of ten recorded repairs of programs

@@ -2,7 +2,7 @@
  */
 #include <math.h>
 
-#include "analyze/internal.h"
+#include "analyze/task_rows.h"
 #include "predict/model.h"
 
 /* How far tasks may slow down or speed up where twice as many run at once, or half: what they share (disks, network,

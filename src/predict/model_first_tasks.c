@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/internal.h"
-#include "base/order.h"
-#include "predict/tasks.h"
+#include "analyze/task_rows.h"
+#include "base/numbers/order.h"
+#include "predict/cut_tasks.h"
 
 /* So many first and so many later tasks before a stage says what it costs its own tasks to be first; and so many later
  * ones before it has a say in what that usually costs. */

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/internal.h"
-#include "predict/tasks.h"
+#include "analyze/task_rows.h"
+#include "predict/cut_tasks.h"
 
 /* Deserialising tasks is all computing: how much of that time a processor was given says how long processors make tasks
  * wait. So much of it must be there. */

@@ -1,7 +1,7 @@
 /* More or less data. */
 #include <math.h>
 
-#include "predict/tasks.h"
+#include "predict/cut_tasks.h"
 
 /* Of the time in tasks, for each doubling or halving: sorts grow faster than what they sort, lookups slower. */
 #define DOUBT 0.10

@@ -1,8 +1,8 @@
 /* How long tasks wait for a slot near their data: Spark's delay scheduling with other waits. */
 #include <math.h>
 
-#include "analyze/internal.h"
-#include "base/saturate.h"
+#include "analyze/task_rows.h"
+#include "base/numbers/saturate.h"
 #include "predict/model.h"
 
 /* Of the time of tasks in stages that waited: how much longer tasks take away from their data, where the run says what

@@ -1,9 +1,9 @@
 /* Memory of executors: spills and garbage collection as functions of what a task has. */
 #include <math.h>
 
-#include "analyze/facts.h"
-#include "analyze/internal.h"
-#include "predict/tasks.h"
+#include "analyze/app_facts.h"
+#include "analyze/task_rows.h"
+#include "predict/cut_tasks.h"
 
 /* Of a heap, what Spark leaves to itself and to the user's objects before spark.memory.fraction is taken. */
 #define RESERVED_BYTES (300.0 * 1024 * 1024)

@@ -2,9 +2,9 @@
  */
 #include <math.h>
 
-#include "analyze/internal.h"
-#include "base/order.h"
-#include "predict/tasks.h"
+#include "analyze/task_rows.h"
+#include "base/numbers/order.h"
+#include "predict/cut_tasks.h"
 
 /* Of the time in tasks: how much of a task is fixed cost, and how even the new partitions are, is estimated. */
 #define DOUBT_RECUT 0.08

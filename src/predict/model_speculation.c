@@ -1,9 +1,9 @@
 /* Speculative copies of slow tasks. */
 #include <math.h>
 
-#include "analyze/internal.h"
-#include "base/order.h"
-#include "predict/tasks.h"
+#include "analyze/task_rows.h"
+#include "base/numbers/order.h"
+#include "predict/cut_tasks.h"
 
 /* Spark looks for slow tasks so often; half of it passes on average. */
 #define INTERVAL_MS 100.0

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "predict/tasks.h"
+#include "predict/cut_tasks.h"
 
 #ifdef PYRO_WITH_NLOPT
 #include <nlopt.h>

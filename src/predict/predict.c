@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "analyze/internal.h"
-#include "predict/tasks.h"
+#include "analyze/task_rows.h"
+#include "predict/cut_tasks.h"
 
 /* One in ten runs may lie outside. */
 #define DEVIATIONS 1.645

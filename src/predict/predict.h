@@ -6,7 +6,7 @@
 #ifndef PYRO_PREDICT_PREDICT_H
 #define PYRO_PREDICT_PREDICT_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "cost/cost.h"
 #include "replay/replay.h"
 
@@ -50,7 +50,7 @@ struct pyro_predicted_effect {
 };
 enum { PYRO_EFFECTS_MAX = 24 };
 
-struct pyro_scenario_finding; /* advice/whatif.h */
+struct pyro_scenario_finding; /* advice/whatif_api.h */
 
 struct pyro_scenario {
     struct pyro_slice given[PYRO_PREDICTED_SETTINGS]; /* as written; null where nothing is asked */
@@ -91,7 +91,7 @@ struct pyro_predicted_run {
     int64_t start_ms;                /* from asking for an executor to its registration */
     bool allocates;                  /* dynamic allocation was on */
     uint32_t without;                /* bit set of models that are left out */
-    struct pyro_task_facts *tasks;   /* tasks.h; NULL while no scenario asks for them */
+    struct pyro_task_facts *tasks;   /* cut_tasks.h; NULL while no scenario asks for them */
     struct pyro_stage_facts *stages; /* of each row of app->stages */
     double added_ms;                 /* what one small task more costs at most */
     double spill_ms;                 /* what a byte of disk spill costs */

@@ -1,6 +1,6 @@
 /* What the plans of queries say of their stages: files that scans read, joins that sort. */
-#include "analyze/internal.h"
-#include "predict/tasks.h"
+#include "analyze/task_rows.h"
+#include "predict/cut_tasks.h"
 
 /* Stages before one that may have read the same files. */
 enum { SCANS_LOOKED_AT = 256 };

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/internal.h"
-#include "base/order.h"
-#include "base/saturate.h"
-#include "predict/tasks.h"
+#include "analyze/task_rows.h"
+#include "base/numbers/order.h"
+#include "base/numbers/saturate.h"
+#include "predict/cut_tasks.h"
 
 /* Tasks of a stage that its fixed cost is estimated from, evenly spread over the stage. */
 enum { SAMPLE = 512, SAMPLE_MIN = 8, EMPTY_MIN = 3 };

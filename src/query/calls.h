@@ -2,7 +2,7 @@
 #ifndef PYRO_QUERY_CALLS_H
 #define PYRO_QUERY_CALLS_H
 
-#include "query/query.h"
+#include "query/sql_query.h"
 
 typedef void pyro_sql_call(sqlite3_context *context, int count, sqlite3_value **values);
 pyro_sql_call pyro_sql_like, pyro_sql_glob, pyro_sql_printf;

@@ -1,8 +1,8 @@
 /* Where a statement sorts what is too much for memory: SQLite's own temporary files, which together may have so many
  * bytes. SQLite has no limit for them; they are counted by a layer over its file system, registered for as long as the
  * statement's connection lasts and known to that one only. */
-#include "base/memory.h"
-#include "query/query.h"
+#include "base/memory/allocator.h"
+#include "query/sql_query.h"
 
 struct disk_file {
     sqlite3_file base; /* first: SQLite sees only this */

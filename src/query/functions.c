@@ -1,6 +1,6 @@
 /* Which functions a statement may call, and those of SQLite's own that a hostile argument keeps busy for hours, made
  * anew. One call is one step: nothing can stop it, so its time must grow with the length of its arguments only. */
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "query/calls.h"
 
 static const char *const allowed[] = {

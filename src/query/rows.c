@@ -1,7 +1,7 @@
 /* Rows of a query's result as JSON, CSV, Markdown or aligned text. */
-#include "query/query.h"
-#include "report/shared/escape.h"
-#include "report/shared/json_write.h"
+#include "query/sql_query.h"
+#include "text/escape.h"
+#include "text/json_write.h"
 
 enum {
     MEASURED_ROWS = 1000, /* text: rows that decide the widths of the columns */

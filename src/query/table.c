@@ -9,8 +9,8 @@
  * pass, or little more where clocks differ. Of other columns, it would cost more than the scan that it saves. */
 #include <math.h>
 
-#include "base/memory.h"
-#include "query/query.h"
+#include "base/memory/allocator.h"
+#include "query/sql_query.h"
 
 /* Below this many rows a scan is as fast as a look-up. */
 enum { INDEX_LEAST_ROWS = 16 };

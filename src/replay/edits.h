@@ -2,7 +2,7 @@
 #ifndef PYRO_REPLAY_EDITS_H
 #define PYRO_REPLAY_EDITS_H
 
-#include "replay/internal.h"
+#include "replay/replaying.h"
 
 struct replay_undo_run {
     uint32_t row;

@@ -5,9 +5,9 @@
  * alone. Three numbers for one run, however many stages it has, so that a wrong model would show. */
 #include <math.h>
 
-#include "replay/internal.h"
+#include "replay/replaying.h"
 
-#include "base/order.h"
+#include "base/numbers/order.h"
 
 /* Beyond this something else happened in a stage than starting it. */
 #define START_MAX_US 500000

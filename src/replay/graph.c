@@ -1,6 +1,6 @@
 /* What waited for what: stages for their parents, jobs for jobs. The log says when each was submitted and ended; the
  * driver's part is the time between the end of what something waited for and its submission. */
-#include "replay/internal.h"
+#include "replay/replaying.h"
 
 enum { ATTEMPTS_LOOKED_AT = 8, PARENTS_MAX = 4096, LANES_LOOKED_AT = 64 };
 

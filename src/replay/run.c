@@ -1,5 +1,5 @@
 /* One replay: events in the order of their time, and after all of one time slots for whoever has tasks. */
-#include "base/stop.h"
+#include "base/threads/stop.h"
 #include "replay/losses.h"
 
 enum { EVENTS_BETWEEN_LOOKS = 1 << 13 };

@@ -3,7 +3,7 @@
 #ifndef PYRO_REPLAY_SLOTS_H
 #define PYRO_REPLAY_SLOTS_H
 
-#include "replay/internal.h"
+#include "replay/replaying.h"
 
 /* What happens; of one time in the order in which it was found out. */
 enum replay_event_kind {

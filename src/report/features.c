@@ -5,14 +5,14 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/json/scan.h"
 #include "base/options.h"
-#include "base/scan.h"
 #include "model/column.h"
 #include "predict/predict.h"
 #include "report/shared/web_assets.h"
 #include "rules/rule.h"
-#include "source/codec.h"
-#include "source/http.h"
+#include "source/codecs/codec.h"
+#include "source/http/http.h"
 
 const char *pyro_version(void)
 {

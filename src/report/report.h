@@ -2,8 +2,8 @@
 #ifndef PYRO_REPORT_REPORT_H
 #define PYRO_REPORT_REPORT_H
 
-#include "report/output.h"
 #include "rules/rule.h"
+#include "text/buffered_output.h"
 
 struct pyro_renderer {
     const char *name; /* as --format spells it */

@@ -1,6 +1,6 @@
 /* The public report functions: one report, or many as one document. */
-#include "base/arena.h"
-#include "base/memory.h"
+#include "base/memory/allocator.h"
+#include "base/memory/arena.h"
 #include "base/options.h"
 #include "report/shared/draw.h"
 #include "report/shared/web_assets.h"

@@ -3,7 +3,7 @@
 #ifndef PYRO_RULES_CONFIG_H
 #define PYRO_RULES_CONFIG_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "rules/rule.h"
 
 struct pyro_config_limit {

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "predict/predict.h"
 
 const char *pyro_severity_name(enum pyro_severity severity)

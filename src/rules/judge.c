@@ -1,14 +1,14 @@
 #include "rules/judge.h"
 
-#include "analyze/stage_samples.h"
-#include "base/crew.h"
-#include "base/memory.h"
+#include "analyze/tracks/stage_samples.h"
+#include "base/memory/allocator.h"
+#include "base/threads/crew.h"
+#include "rules/cases/affected.h"
+#include "rules/cases/part_cases.h"
 #include "rules/config.h"
-#include "rules/shared/activity.h"
-#include "rules/shared/affected.h"
-#include "rules/shared/part_cases.h"
-#include "rules/shared/plans.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
+#include "rules/plans/plans.h"
+#include "rules/timing/activity.h"
 
 /* Below so many rows starting threads takes longer than judging. */
 enum { FEW_ROWS = 2000, RULES_MOST = 256 };

@@ -6,7 +6,7 @@
 #define PYRO_RULES_RULE_H
 
 #include "analyze/analyze.h"
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "cost/cost.h"
 #include "model/app.h"
 #include "replay/replay.h"
@@ -120,7 +120,7 @@ struct pyro_rule_context {
     const struct pyro_activity *activity;     /* see pyro_alone_ms() */
     const struct pyro_plans *plans;           /* see pyro_rule_plans() */
     const struct pyro_stage_parts *parts;     /* see pyro_stage_parts() */
-    const struct pyro_stage_samples *samples; /* what profilers saw: analyze/stage_samples.h */
+    const struct pyro_stage_samples *samples; /* what profilers saw: analyze/tracks/stage_samples.h */
 };
 
 enum { PYRO_RULE_AFTER_MOST = 4, PYRO_RULE_ROOTS_MOST = 5 };
@@ -218,7 +218,7 @@ struct pyro_diagnosis {
     size_t changed_count;
     struct pyro_rule_outcome *outcomes;  /* one a rule, in catalogue order */
     struct pyro_replay_check replay;     /* how well the simulator tells this run */
-    const struct pyro_plans *plans;      /* of the SQL executions: analyze/plan.h */
+    const struct pyro_plans *plans;      /* of the SQL executions: analyze/plans/plan_tree.h */
     struct pyro_setting *config_changes; /* conflicts resolved, sorted by key */
     size_t config_change_count;
     struct pyro_change *changes; /* the same, with their origin */

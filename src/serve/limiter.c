@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/saturate.h"
-#include "base/thread.h"
+#include "base/memory/allocator.h"
+#include "base/numbers/saturate.h"
+#include "base/threads/thread.h"
 
 enum {
     HEAVY_RUNNING =

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/counted.h"
-#include "base/thread.h"
+#include "base/memory/counted.h"
+#include "base/threads/thread.h"
 #include "catalog/catalog.h"
 
 enum serve_class { SERVE_LIGHT, SERVE_HEAVY, SERVE_QUERY, SERVE_CLASSES };

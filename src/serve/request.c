@@ -1,10 +1,10 @@
 /* From a path to the service that answers it, and what services share. */
 #include "serve/request.h"
 
-#include "serve/failure.h"
+#include "serve/failure_answer.h"
 
-#include "report/shared/escape.h"
-#include "serve/api/api.h"
+#include "serve/api/api_request.h"
+#include "text/escape.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef PYRO_SERVE_REQUEST_H
 #define PYRO_SERVE_REQUEST_H
 
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "catalog/catalog.h"
 #include "serve/limiter.h"
 

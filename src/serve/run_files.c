@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/cpu_meter.h"
+#include "base/threads/cpu_meter.h"
 #include "load/artefacts.h"
 #include "source/input.h"
 

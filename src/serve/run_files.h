@@ -2,7 +2,7 @@
 #ifndef PYRO_SERVE_RUN_FILES_H
 #define PYRO_SERVE_RUN_FILES_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "catalog/catalog.h"
 #include "report/logs/logs.h"
 

@@ -4,7 +4,7 @@
 
 #include "pyrometer.h"
 #include "serve/limiter.h"
-#include "serve/metrics.h"
+#include "serve/server_metrics.h"
 
 struct serve_upload_cpu;
 

@@ -1,7 +1,7 @@
 #include "serve/stored.h"
 
 #include "base/error.h"
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "report/diagnosis/json_parts.h"
 
 enum { DEPTH = 40 }; /* of values that are written again; the writer's own limit is higher */

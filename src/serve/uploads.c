@@ -11,8 +11,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/thread.h"
+#include "base/memory/allocator.h"
+#include "base/threads/thread.h"
 
 /* How many names are tried; what is promised at once to an upload whose length is not known. */
 enum { SAME_NAMES = 1000, STEP_BYTES = 4 << 20 };

@@ -2,8 +2,8 @@
 #ifndef PYRO_SOURCE_INPUT_H
 #define PYRO_SOURCE_INPUT_H
 
+#include "source/archives/zip.h"
 #include "source/source.h"
-#include "source/zip.h"
 
 struct pyro_input {
     const struct pyro_allocator *allocator; /* borrowed */

@@ -1,8 +1,8 @@
 /* A part's reader: input -> codec -> the caller's buffer. */
 #include <string.h>
 
-#include "base/memory.h"
-#include "source/codec.h"
+#include "base/memory/allocator.h"
+#include "source/codecs/codec.h"
 #include "source/input.h"
 
 struct pyro_reader {

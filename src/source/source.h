@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/error.h"
-#include "base/slice.h"
+#include "base/memory/arena.h"
+#include "base/strings/slice.h"
 
 struct pyro_cpu_meter;
 struct pyro_remote;
@@ -103,8 +103,8 @@ struct pyro_known {
      * NULL: nothing is known. */
     bool (*no_event_log)(void *context, const char *path, const struct stat *status);
     void *context;
-    /* Also event logs in the folders of folders, to PYRO_WALK_LEVELS (source/walk.h), without links. A file that is a
-     * log by itself is found there only by how it begins, and archives are not looked into. */
+    /* Also event logs in the folders of folders, to PYRO_WALK_LEVELS (source/discovery/walk.h), without links. A file
+     * that is a log by itself is found there only by how it begins, and archives are not looked into. */
     bool deep;
     /* Parts of logs get `most_bytes`, those of one archive together what pyro_most_decompressed() allows its file. */
     bool inside;              /* links in folders may not lead out of them, nor may they when logs are opened */

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/scan.h"
+#include "base/json/scan.h"
+#include "base/memory/allocator.h"
 
 enum { BUFFER_BYTES = 2 * PYRO_TEXT_LINE_BYTES };
 

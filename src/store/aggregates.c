@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/order.h"
-#include "base/saturate.h"
+#include "base/memory/allocator.h"
+#include "base/numbers/order.h"
+#include "base/numbers/saturate.h"
 #include "report/sparkview/sparkview.h"
 #include "store/store.h"
 

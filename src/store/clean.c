@@ -1,7 +1,7 @@
 #include "store/clean.h"
 
-#include "base/text.h"
-#include "report/shared/escape.h"
+#include "base/json/unescape.h"
+#include "text/escape.h"
 
 bool pyro_store_is_clean(uint64_t key, enum pyro_redaction how)
 {

@@ -2,8 +2,8 @@
 #ifndef PYRO_STORE_CLEAN_H
 #define PYRO_STORE_CLEAN_H
 
-#include "base/arena.h"
-#include "base/secrets.h"
+#include "base/memory/arena.h"
+#include "base/secrets/secrets.h"
 
 /* Whether rows with this key hide no less than `how` does now. */
 bool pyro_store_is_clean(uint64_t key, enum pyro_redaction how);

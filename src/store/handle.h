@@ -2,7 +2,7 @@
 #ifndef PYRO_STORE_HANDLE_H
 #define PYRO_STORE_HANDLE_H
 
-#include "base/secrets.h"
+#include "base/secrets/secrets.h"
 #include "store/store.h"
 
 struct pyro_store {

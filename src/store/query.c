@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/json.h"
-#include "base/text.h"
+#include "base/json/json_read.h"
+#include "base/json/unescape.h"
 #include "store/answer.h"
 
 #define SCHEMA "pyrometer.store_query/1"

@@ -10,10 +10,10 @@
 #ifndef PYRO_STORE_QUERY_H
 #define PYRO_STORE_QUERY_H
 
-#include "base/arena.h"
 #include "base/error.h"
-#include "base/slice.h"
-#include "base/strbuf.h"
+#include "base/memory/arena.h"
+#include "base/strings/slice.h"
+#include "base/strings/strbuf.h"
 
 enum {
     PYRO_QUERY_GROUPS = 2,          /* levels */
@@ -140,8 +140,8 @@ struct pyro_query {
     int64_t most_ms;         /* that the answer may take; from the JSON form: PYRO_QUERY_SECONDS */
 };
 
-/* Who asks: sees their own runs and those that let them, as Spark's access lists say (model/access.h), and nothing that
- * is not of a run. NULL where it is asked for: whoever may see everything. */
+/* Who asks: sees their own runs and those that let them, as Spark's access lists say (model/viewers.h), and nothing
+ * that is not of a run. NULL where it is asked for: whoever may see everything. */
 struct pyro_query_viewer {
     struct pyro_slice user, groups; /* groups: a,b */
     bool always;                    /* lists hold also where an application was run without spark.acls.enable */

@@ -1,7 +1,7 @@
 /* Columns and cursors of answers, and how they are written. */
-#include "base/hash.h"
-#include "report/shared/escape.h"
+#include "base/collections/hash.h"
 #include "store/query.h"
+#include "text/escape.h"
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "base/order.h"
+#include "base/collections/hash.h"
+#include "base/numbers/order.h"
 #include "store/answer.h"
 
 enum { MOST_BYTES = 256 << 20 }; /* of groups, and of the values that percentiles keep */

@@ -2,8 +2,8 @@
 #ifndef PYRO_STORE_QUERY_GROUPS_H
 #define PYRO_STORE_QUERY_GROUPS_H
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/collections/map.h"
+#include "base/collections/vec.h"
 #include "store/query.h"
 
 struct pyro_query_groups {

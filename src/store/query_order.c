@@ -1,7 +1,7 @@
 /* The rows of an answer with groups: in order, and as far as a page goes. */
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "store/query.h"
 
 /* By which column rows are ordered before their groups; SIZE_MAX: by none. */

@@ -1,8 +1,8 @@
 /* What a store forgets: by which limits, and as JSON; and how large it is. */
+#include "base/numbers/saturate.h"
 #include "base/options.h"
-#include "base/saturate.h"
-#include "report/shared/json_write.h"
 #include "store/handle.h"
+#include "text/json_write.h"
 
 int64_t pyro_prune_plan(const struct pyro_ages *ages, int64_t used, struct pyro_prune *prune)
 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vec.h"
+#include "base/collections/vec.h"
 #include "model/column.h"
 
 /* A run that is older than a limit loses first its texts (report and document of the History Server), then everything

@@ -1,11 +1,11 @@
-/* What a store keeps of one run: made here once (record.c, aggregates.c), written by every backend. */
+/* What a store keeps of one run: made here once (make_run.c, aggregates.c), written by every backend. */
 #ifndef PYRO_STORE_RUN_H
 #define PYRO_STORE_RUN_H
 
-#include "base/arena.h"
-#include "base/strbuf.h"
-#include "base/vec.h"
-#include "model/access.h"
+#include "base/collections/vec.h"
+#include "base/memory/arena.h"
+#include "base/strings/strbuf.h"
+#include "model/viewers.h"
 #include "rules/rule.h"
 
 /* One number of a run under its path, such as "stages.inputBytes.max" (docs/store.md). */

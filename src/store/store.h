@@ -1,13 +1,13 @@
 /* Stores: runs, findings and people's verdicts over time.
  *
- * What is kept of a run is made here once (record.c, aggregates.c); a backend only writes and reads rows. SQLite is one
- * (sqlite/); another is one folder and one row of backends.def. */
+ * What is kept of a run is made here once (make_run.c, aggregates.c); a backend only writes and reads rows. SQLite is
+ * one (sqlite/); another is one folder and one row of backends.def. */
 #ifndef PYRO_STORE_STORE_H
 #define PYRO_STORE_STORE_H
 
 #include "advice/feedback.h"
-#include "base/arena.h"
-#include "base/strbuf.h"
+#include "base/memory/arena.h"
+#include "base/strings/strbuf.h"
 #include "store/query.h"
 #include "store/retention.h"
 #include "store/run.h"

@@ -2,8 +2,8 @@
 #ifndef PYRO_STORE_VERDICTS_H
 #define PYRO_STORE_VERDICTS_H
 
-#include "base/arena.h"
-#include "base/vec.h"
+#include "base/collections/vec.h"
+#include "base/memory/arena.h"
 #include "store/store.h"
 
 struct pyro_verdicts {

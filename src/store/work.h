@@ -5,9 +5,9 @@
 #ifndef PYRO_STORE_WORK_H
 #define PYRO_STORE_WORK_H
 
-#include "base/arena.h"
 #include "base/error.h"
-#include "base/slice.h"
+#include "base/memory/arena.h"
+#include "base/strings/slice.h"
 #include "store/run.h"
 
 enum {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/logs/chunks.h"
-#include "decode/logs/templates.h"
+#include "decode/logs/repeats/chunks.h"
+#include "decode/logs/repeats/templates.h"
 #include "model/column.h"
 
 struct run {

@@ -5,7 +5,7 @@
 
 #include "decode/profiling/profiling.h"
 #include "model/column.h"
-#include "source/walk.h"
+#include "source/discovery/walk.h"
 
 static void put_text(struct pyro_slice text)
 {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "decode/artefacts.h"
+#include "decode/artefact_kinds.h"
 #include "fuzz_kit.h"
 #include "model/tracks/columns.h"
 

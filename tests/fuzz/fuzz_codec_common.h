@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/codec.h"
+#include "source/codecs/codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* The whole way of an event log: fed in pieces that the input chooses, with snapshots between them, to every report and
  * an SQL query. Fed at once it gives the same report, byte by byte. The first byte chooses the pieces, the second what
  * else is done. */
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "fuzz_kit.h"
 #include "model/app.h"
 #include "pyrometer.h"

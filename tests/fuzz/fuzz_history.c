@@ -1,6 +1,6 @@
 /* The History Server's view of an event log: followed batch by batch, with snapshots between them, every row of what
  * comes out within its bounds. The first byte says how many lines go together. */
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "decode/sparkview/listener.h"
 #include "fuzz_kit.h"
 

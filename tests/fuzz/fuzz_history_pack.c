@@ -1,6 +1,6 @@
 /* Histories as they are kept in files: the input is what a file holds once its checksum was found right and it was
  * decompressed. Whatever it is, it is refused, or a history all parts of which can be shown and packed again. */
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "fuzz_kit.h"
 #include "model/history/pack.h"
 

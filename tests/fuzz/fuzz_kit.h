@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/scan.h"
+#include "base/json/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /* Messages of any bytes, one a line: masked texts stay within their limits and valid UTF-8, the same message has the
  * same template, and chunks account for each record once; the exact form for each line with a level. */
-#include "decode/logs/chunks.h"
-#include "decode/logs/mask.h"
-#include "decode/logs/templates.h"
+#include "decode/logs/repeats/chunks.h"
+#include "decode/logs/repeats/mask.h"
+#include "decode/logs/repeats/templates.h"
 #include "fuzz_kit.h"
 #include "model/column.h"
 

@@ -1,8 +1,8 @@
 /* Text logs: whatever the lines are, they become records whose texts lie in the input, errors, and a timeline. */
 #include "decode/logs/errors.h"
 #include "decode/logs/layout.h"
-#include "decode/logs/records.h"
-#include "decode/logs/timeline.h"
+#include "decode/logs/records/records.h"
+#include "decode/logs/timeline/timeline.h"
 #include "fuzz_kit.h"
 #include "model/column.h"
 

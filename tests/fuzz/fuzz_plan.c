@@ -1,6 +1,6 @@
 /* Plans of SQL executions: the input is the text of one sparkPlanInfo. It starts an execution, replaces the plan of
  * another, and its metrics get values; the tables of nodes stay trees, whatever it is. */
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "fuzz_kit.h"
 #include "model/app.h"
 #include "pyrometer.h"

@@ -5,7 +5,7 @@
 
 #include "fuzz_kit.h"
 #include "report/flame/flame.h"
-#include "source/walk.h"
+#include "source/discovery/walk.h"
 
 static int count_bytes(void *context, const void *data, size_t len)
 {

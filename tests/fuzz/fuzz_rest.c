@@ -3,7 +3,7 @@
  * Lines are whole, and those that are rejected are counted, never fatal. */
 #include <stdio.h>
 
-#include "base/scan.h"
+#include "base/json/scan.h"
 #include "decode/rest/rest.h"
 #include "fuzz_kit.h"
 #include "model/history/history.h"

@@ -1,6 +1,6 @@
 /* Expressions of a log over its texts. The first line is the setting's expression, whose place the first byte chooses;
  * the rest is a property's value, a text and a plan. */
-#include "base/secrets.h"
+#include "base/secrets/secrets.h"
 #include "fuzz_kit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* Contents of JSON strings, whatever they are, become valid UTF-8, and the same by both ways of decoding them. */
-#include "base/text.h"
+#include "base/json/unescape.h"
 #include "fuzz_kit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/http.h"
+#include "source/http/http.h"
 
 enum { MOST_HEADERS = 8 };
 

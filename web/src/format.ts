@@ -1,4 +1,4 @@
-/** Numbers as people read them; the same words as the text report's (src/report/shared/humanize.c). */
+/** Numbers as people read them; the same words as the text report's (src/text/humanize.c). */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,7 @@
 /* The application itself: SparkListenerLogStart, ApplicationStart, ApplicationEnd, EnvironmentUpdate,
  * ResourceProfileAdded. */
-#include "base/intern.h"
-#include "base/text.h"
+#include "base/json/unescape.h"
+#include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 

@@ -1,5 +1,5 @@
 /* Spark Connect: the life of an operation, SparkListenerConnectOperationStarted to ...Closed. */
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 

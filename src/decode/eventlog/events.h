@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/slice.h"
+#include "base/strings/slice.h"
 
 struct pyro_json_reader;
 struct pyro_builder;

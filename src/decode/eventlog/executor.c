@@ -1,7 +1,7 @@
 /* Executors coming and going, and their memory: SparkListenerExecutorAdded, ExecutorRemoved, BlockManagerAdded,
  * BlockManagerRemoved, ExecutorMetricsUpdate, StageExecutorMetrics. */
-#include "base/hash.h"
-#include "base/intern.h"
+#include "base/collections/hash.h"
+#include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "decode/eventlog/block_manager_id.h"
 #include "decode/eventlog/decoders.h"

@@ -1,6 +1,6 @@
 #include "decode/eventlog/failure.h"
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 
 PYRO_JSON_KEYS(keys, (REASON, "Reason"), (CLASS_NAME, "Class Name"), (DESCRIPTION, "Description"),
                (FULL_STACK_TRACE, "Full Stack Trace"), (KILL_REASON, "Kill Reason"), (MESSAGE, "Message"),

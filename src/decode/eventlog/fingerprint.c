@@ -1,6 +1,6 @@
 #include "decode/eventlog/fingerprint.h"
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 static bool is_digit(char c)
 {

@@ -1,7 +1,7 @@
 /* SparkListenerJobStart, JobEnd. */
 #include <stdlib.h>
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 #include "decode/eventlog/stage_info.h"

@@ -2,7 +2,7 @@
 #ifndef PYRO_DECODE_EVENTLOG_KEYS_H
 #define PYRO_DECODE_EVENTLOG_KEYS_H
 
-#include "base/json.h"
+#include "base/json/json_read.h"
 
 /* SparkPlanInfo, and its metrics. */
 PYRO_JSON_KEYS(plan_node_keys, (NODE_NAME, "nodeName"), (NODE_TEXT, "simpleString"), (NODE_CHILDREN, "children"),

@@ -1,8 +1,8 @@
 #include "decode/eventlog/plan.h"
 
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/text.h"
+#include "base/collections/hash.h"
+#include "base/json/unescape.h"
+#include "base/strings/intern.h"
 #include "decode/eventlog/fingerprint.h"
 #include "decode/eventlog/keys.h"
 

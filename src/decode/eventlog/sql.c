@@ -1,10 +1,10 @@
 /* SQL executions: SparkListenerSQLExecutionStart, SQLExecutionEnd, DriverAccumUpdates, SQLAdaptiveExecutionUpdate,
  * SQLAdaptiveSQLMetricUpdates. */
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 #include "decode/eventlog/plan.h"
-#include "decode/eventlog/settings.h"
+#include "decode/eventlog/session_settings.h"
 
 static bool keep_plan(struct pyro_builder *builder, struct pyro_sql_execution *sql, struct pyro_slice text,
                       int64_t planned_ms)

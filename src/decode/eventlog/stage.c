@@ -1,6 +1,6 @@
 /* SparkListenerStageSubmitted, StageCompleted, and the StageInfo inside them. */
-#include "base/intern.h"
-#include "base/varint.h"
+#include "base/numbers/varint.h"
+#include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 #include "decode/eventlog/keys.h"

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/text.h"
+#include "base/collections/hash.h"
+#include "base/json/unescape.h"
+#include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "decode/eventlog/block_manager_id.h"
 #include "decode/eventlog/decoders.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/intern.h"
-#include "base/text.h"
+#include "base/json/unescape.h"
+#include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 

@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-#include "base/arena.h"
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/collections/hash.h"
+#include "base/collections/map.h"
+#include "base/collections/vec.h"
+#include "base/memory/arena.h"
+#include "base/strings/intern.h"
 #include "decode/intake.h"
-#include "decode/logs/task.h"
+#include "decode/logs/named_task.h"
 #include "model/column.h"
 #include "model/exception_chain.h"
 #include "model/failure_kinds.h"

@@ -2,7 +2,7 @@
 #ifndef PYRO_DECODE_LOGS_ERRORS_H
 #define PYRO_DECODE_LOGS_ERRORS_H
 
-#include "decode/logs/record.h"
+#include "decode/logs/records/record.h"
 
 enum { PYRO_LOG_ERRORS_MOST = 10000, PYRO_LOG_ERROR_VALUES = 64 };
 

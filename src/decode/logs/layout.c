@@ -1,10 +1,10 @@
 #include "decode/logs/layout.h"
 
-#include "decode/logs/envelope.h"
-#include "decode/logs/header.h"
-#include "decode/logs/line_time.h"
+#include "decode/logs/records/envelope.h"
+#include "decode/logs/records/header.h"
+#include "decode/logs/records/line_time.h"
 #include "model/failure_text.h"
-#include "source/names.h"
+#include "source/discovery/names.h"
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
-#include "decode/logs/record.h"
+#include "base/memory/arena.h"
+#include "decode/logs/records/record.h"
 
 /* What the path of a log says: application, container and executor. `path` is the user's, or ARCHIVE!MEMBER; slices are
  * of it. */

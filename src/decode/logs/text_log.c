@@ -2,12 +2,12 @@
 
 #include <stdio.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "decode/logs/layout.h"
-#include "decode/logs/reader.h"
-#include "decode/logs/task.h"
+#include "decode/logs/named_task.h"
+#include "decode/logs/records/record_reader.h"
+#include "decode/logs/records/zone.h"
 #include "decode/logs/wait.h"
-#include "decode/logs/zone.h"
 #include "model/column.h"
 
 enum { NS_PER_MS = 1000000 };

@@ -3,9 +3,9 @@
 #ifndef PYRO_DECODE_LOGS_TEXT_LOG_H
 #define PYRO_DECODE_LOGS_TEXT_LOG_H
 
-#include "decode/artefacts.h"
+#include "decode/artefact_kinds.h"
 #include "decode/logs/errors.h"
-#include "decode/logs/templates.h"
+#include "decode/logs/repeats/templates.h"
 
 /* Makes what is not there yet. */
 enum pyro_status pyro_text_logs_begin(struct pyro_text_logs *logs, const struct pyro_artefact_reading *reading,

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/pattern.h"
+#include "base/memory/allocator.h"
+#include "base/strings/pattern.h"
 #include "model/column.h"
 
 /* Only the begin of a message is read; a longer one is no statement of a wait. */

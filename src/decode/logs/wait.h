@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/slice.h"
+#include "base/strings/slice.h"
 #include "pyrometer.h"
 
 struct pyro_log_waits;

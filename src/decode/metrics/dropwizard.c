@@ -1,8 +1,8 @@
 /* Dropwizard's JSON, as /metrics/json of a driver shows it: {"version":...,"gauges":{NAME:{"value":1}},"counters":...}.
  * It has no time. */
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/scan.h"
+#include "base/json/json_read.h"
+#include "base/json/scan.h"
+#include "base/memory/allocator.h"
 #include "decode/metrics/metrics.h"
 #include "model/column.h"
 

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "base/json.h"
-#include "base/scan.h"
+#include "base/json/json_read.h"
+#include "base/json/scan.h"
 #include "model/column.h"
 
 /* The folder of a CsvSink is one artefact: it has a file for each metric. */

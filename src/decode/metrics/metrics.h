@@ -2,8 +2,8 @@
 #ifndef PYRO_DECODE_METRICS_METRICS_H
 #define PYRO_DECODE_METRICS_METRICS_H
 
-#include "base/strbuf.h"
-#include "decode/artefacts.h"
+#include "base/strings/strbuf.h"
+#include "decode/artefact_kinds.h"
 
 /* One file, while it is read. */
 struct pyro_metrics {

@@ -1,7 +1,7 @@
 /* Folded stacks: "outermost;...;innermost 12". */
 #include <string.h>
 
-#include "decode/profiling/reading.h"
+#include "decode/profiling/profile_reading.h"
 
 struct folding {
     struct pyro_profile_reading *reading;

@@ -2,7 +2,7 @@
  * dump. */
 #include <string.h>
 
-#include "decode/logs/line_time.h"
+#include "decode/logs/records/line_time.h"
 #include "decode/profiling/thread_dump.h"
 
 static const char DUMP[] = "Full thread dump ", STATE[] = "   java.lang.Thread.State: ";

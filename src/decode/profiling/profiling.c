@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "decode/profiling/reading.h"
+#include "decode/profiling/profile_reading.h"
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------------- */
 
@@ -253,7 +253,8 @@ enum pyro_status pyro_profile_decode(struct pyro_tracks *tracks, enum pyro_profi
     return status;
 }
 
-/* ---- For decode/artefacts.def ------------------------------------------------------------------------------------ */
+/* ---- For decode/artefact_kinds.def
+ * ------------------------------------------------------------------------------------ */
 
 static enum pyro_status decode_artefact(struct pyro_artefact_reading *files, enum pyro_profile_kind kind,
                                         const struct pyro_artefact_source *source, struct pyro_reader *reader,

@@ -6,9 +6,9 @@
 #ifndef PYRO_DECODE_PROFILING_PROFILING_H
 #define PYRO_DECODE_PROFILING_PROFILING_H
 
-#include "base/map.h"
-#include "base/vec.h"
-#include "decode/artefacts.h"
+#include "base/collections/map.h"
+#include "base/collections/vec.h"
+#include "decode/artefact_kinds.h"
 
 enum pyro_profile_kind {
 #define PYRO_PROFILE_KIND(constant, name, prefix, decode) PYRO_PROFILE_##constant,

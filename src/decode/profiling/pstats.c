@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/vec.h"
-#include "decode/artefacts.h"
+#include "base/collections/vec.h"
+#include "base/memory/allocator.h"
+#include "decode/artefact_kinds.h"
 #include "model/column.h"
 
 enum {

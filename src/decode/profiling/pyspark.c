@@ -1,5 +1,5 @@
 /* Memory and CPU of Python workers: {"pid": 7510, "epochMillis": 1550397003812, "pmem_rss": 80871424, ...}. */
-#include "decode/profiling/records.h"
+#include "decode/profiling/profile_records.h"
 
 PYRO_JSON_KEYS(worker_keys, (WORKER_PID, "pid"), (WORKER_TIME, "epochMillis"), (WORKER_RSS, "pmem_rss"),
                (WORKER_VIRTUAL, "pmem_vms"), (WORKER_FAULTS, "pmem_pfaults"), (WORKER_CPU, "cpu_percent"),

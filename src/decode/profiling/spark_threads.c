@@ -4,9 +4,9 @@
  * ...}]
  *
  * It has no time. */
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/text.h"
+#include "base/json/json_read.h"
+#include "base/json/unescape.h"
+#include "base/memory/allocator.h"
 #include "decode/profiling/thread_dump.h"
 
 enum { BYTES_MOST = 64 << 20 };

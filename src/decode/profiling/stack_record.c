@@ -2,8 +2,8 @@
  * ends one interval of the profiler after its last sample. */
 #include <string.h>
 
-#include "base/text.h"
-#include "decode/profiling/records.h"
+#include "base/json/unescape.h"
+#include "decode/profiling/profile_records.h"
 
 /* Those of Uber's profiler come first, then those that only Python workers have. */
 PYRO_JSON_KEYS(stack_keys, (STACK_FRAMES, "stacktrace"), (STACK_END, "endEpoch"), (STACK_HOST, "host"),

@@ -2,7 +2,7 @@
 #ifndef PYRO_DECODE_PROFILING_THREAD_DUMP_H
 #define PYRO_DECODE_PROFILING_THREAD_DUMP_H
 
-#include "decode/profiling/reading.h"
+#include "decode/profiling/profile_reading.h"
 
 /* The dump and the thread of it that is read. */
 struct pyro_thread_dump {

@@ -1,6 +1,6 @@
 /* Uber's JVM profiler: records CpuAndMemory, IO and ProcessInfo. Names of pools and collectors are the JVM's own, so
  * that any collector will do. */
-#include "decode/profiling/records.h"
+#include "decode/profiling/profile_records.h"
 
 enum { MEASURES_MAX = 128 };
 

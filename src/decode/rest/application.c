@@ -1,5 +1,5 @@
 /* The application and its environment. */
-#include "decode/rest/reading.h"
+#include "decode/rest/rest_reading.h"
 
 PYRO_JSON_KEYS(attempt_keys, (ATTEMPT_ID, "attemptId"), (START, "startTime"), (END, "endTime"), (USER, "sparkUser"),
                (COMPLETED, "completed"), (VERSION, "appSparkVersion"));

@@ -1,7 +1,7 @@
 /* Executors, and cached RDDs. */
 #include <stdlib.h>
 
-#include "decode/rest/reading.h"
+#include "decode/rest/rest_reading.h"
 
 PYRO_JSON_KEYS(executor_keys, (ID, "id"), (HOST_PORT, "hostPort"), (CORES, "totalCores"), (MEMORY, "maxMemory"),
                (ADDED, "addTime"), (REMOVED, "removeTime"), (REASON, "removeReason"), (PROFILE, "resourceProfileId"),

@@ -1,6 +1,6 @@
 /* Why a task failed, from the text that the server keeps of it. Texts stay as they are written in JSON, escapes and
  * all. */
-#include "decode/rest/reading.h"
+#include "decode/rest/rest_reading.h"
 
 /* Length up to the first place where these escapes and bytes stand, none of them begun in the middle of an escape. */
 static size_t length_before(struct pyro_slice text, const char *words)

@@ -1,7 +1,7 @@
 /* Jobs: their starts, and, when all stages have been read, their ends. */
 #include <stdlib.h>
 
-#include "decode/rest/reading.h"
+#include "decode/rest/rest_reading.h"
 
 PYRO_JSON_KEYS(job_keys, (ID, "jobId"), (NAME, "name"), (DESCRIPTION, "description"), (SUBMITTED, "submissionTime"),
                (COMPLETED, "completionTime"), (STAGE_IDS, "stageIds"), (STATUS, "status"), (GROUP, "jobGroup"),

@@ -1,6 +1,6 @@
 /* SQL metrics as the UI shows them: "1,234", "12.3 MiB", or
  * "total (min, med, max (stageId: taskId))\n2.6 s (250 ms, 327 ms, 417 ms (stage 1.0: task 15))". */
-#include "decode/rest/reading.h"
+#include "decode/rest/rest_reading.h"
 
 #include <math.h>
 

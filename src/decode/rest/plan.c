@@ -1,9 +1,9 @@
 /* The nodes and edges of a plan as the UI draws it, put together to the tree that Spark logs. */
 #include <stdlib.h>
 
-#include "base/map.h"
-#include "decode/rest/details.h"
-#include "decode/rest/reading.h"
+#include "base/collections/map.h"
+#include "decode/rest/plan_details.h"
+#include "decode/rest/rest_reading.h"
 
 enum {
     MOST_NODES = 100000,

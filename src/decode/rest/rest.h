@@ -5,7 +5,7 @@
  *     application, environment, executors, storage -> SQL executions -> jobs -> stages with their tasks -> ends
  *
  * The pages about the environment, executors and stages are also what a History Server shows, as it shows it: where
- * that is wanted, they are kept as they are (history.c).
+ * that is wanted, they are kept as they are (rest_history.c).
  *
  * What the answers lack: RDDs and their lineage, parents of stages (guessed from times and shuffles, within a job),
  * SQL metrics of tasks (totals are as rounded as the server shows them), progress of streaming queries, plans before
@@ -14,7 +14,7 @@
 #define PYRO_DECODE_REST_REST_H
 
 #include "base/error.h"
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 
 struct pyro_history;
 

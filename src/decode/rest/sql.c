@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/saturate.h"
-#include "decode/rest/reading.h"
+#include "base/numbers/saturate.h"
+#include "decode/rest/rest_reading.h"
 
 #define PREFIX "org.apache.spark.sql.execution.ui.SparkListener"
 

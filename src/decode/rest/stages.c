@@ -1,7 +1,7 @@
 /* Stages: what they are, which others they seem to wait for, and their tasks in between. */
 #include <stdlib.h>
 
-#include "decode/rest/reading.h"
+#include "decode/rest/rest_reading.h"
 
 enum { STAGES_LOOKED_AT = 1000 };
 

@@ -1,8 +1,8 @@
 /* Tasks of a stage, page by page. */
 #include <stdio.h>
 
-#include "base/saturate.h"
-#include "decode/rest/reading.h"
+#include "base/numbers/saturate.h"
+#include "decode/rest/rest_reading.h"
 
 enum { PAGE_TASKS = 4000 };
 

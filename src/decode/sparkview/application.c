@@ -1,8 +1,8 @@
 /* The application, its environment and its executors. */
 #include <stdio.h>
 
-#include "base/intern.h"
-#include "base/text.h"
+#include "base/json/unescape.h"
+#include "base/strings/intern.h"
 #include "decode/sparkview/listener.h"
 
 #define GET pyro_tree_get

@@ -1,6 +1,6 @@
 #include "decode/sparkview/gather.h"
 
-#include "base/text.h"
+#include "base/json/unescape.h"
 #include "decode/eventlog/events.h"
 #include "decode/sparkview/listener.h"
 

@@ -3,8 +3,8 @@
 #ifndef PYRO_DECODE_SPARKVIEW_GATHER_H
 #define PYRO_DECODE_SPARKVIEW_GATHER_H
 
-#include "base/json.h"
-#include "base/strbuf.h"
+#include "base/json/json_read.h"
+#include "base/strings/strbuf.h"
 #include "decode/sparkview/tree.h"
 #include "model/history/history.h"
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/intern.h"
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
+#include "base/strings/intern.h"
 #include "decode/sparkview/listener.h"
 
 #define GET pyro_tree_get

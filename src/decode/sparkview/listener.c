@@ -1,7 +1,7 @@
 #include "decode/sparkview/listener.h"
 
-#include "base/intern.h"
-#include "base/text.h"
+#include "base/json/unescape.h"
+#include "base/strings/intern.h"
 #include "model/column.h"
 #include "model/history/pack.h"
 

@@ -2,7 +2,7 @@
 #ifndef PYRO_DECODE_SPARKVIEW_LISTENER_H
 #define PYRO_DECODE_SPARKVIEW_LISTENER_H
 
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "decode/batch.h"
 #include "decode/intake.h"
 #include "decode/sparkview/retained.h"

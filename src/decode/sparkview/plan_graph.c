@@ -1,8 +1,8 @@
 /* From a plan as events carry it to the graph that Spark's SparkPlanGraph makes of it: operators inside a
  * WholeStageCodegen belong to it, adapters and query stages vanish, what is used again is one node. */
-#include "base/intern.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "base/json/json_read.h"
+#include "base/json/unescape.h"
+#include "base/strings/intern.h"
 #include "decode/eventlog/keys.h"
 #include "decode/sparkview/sql.h"
 

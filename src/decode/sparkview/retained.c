@@ -1,7 +1,7 @@
 /* What Spark's History Server forgets. */
 #include "decode/sparkview/retained.h"
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 
 enum { STORED = 1, LISTED = 2 /* in the heap */, WRITTEN = 4 /* at some time */ };
 

@@ -1,7 +1,7 @@
 /* Executions, their jobs and stages, and the values that tasks report. */
 #include "decode/sparkview/sql.h"
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 
 void pyro_sql_follower_init(struct pyro_sql_follower *sql, struct pyro_history *history)
 {

@@ -2,7 +2,7 @@
 #ifndef PYRO_DECODE_SPARKVIEW_SQL_H
 #define PYRO_DECODE_SPARKVIEW_SQL_H
 
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "decode/sparkview/retained_heap.h"
 
 struct pyro_listener;

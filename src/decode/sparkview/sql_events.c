@@ -1,6 +1,6 @@
 /* The events that tell of SQL executions. */
-#include "base/json.h"
-#include "base/text.h"
+#include "base/json/json_read.h"
+#include "base/json/unescape.h"
 #include "decode/eventlog/keys.h"
 #include "decode/sparkview/listener.h"
 

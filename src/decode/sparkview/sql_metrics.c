@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/intern.h"
-#include "base/order.h"
+#include "base/numbers/order.h"
+#include "base/strings/intern.h"
 #include "decode/sparkview/sql.h"
 
 /* What one stage, or one update of the driver, gives to a metric. */

@@ -1,5 +1,5 @@
 /* Tasks, and the memory of executors that events about tasks and stages carry. */
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "decode/sparkview/listener.h"
 #include "model/column.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/json/json_read.h"
 
 /* Spark's records nest some 50 deep where they hold plans, which are kept as text here. */
 enum { DEEPEST = 24 };

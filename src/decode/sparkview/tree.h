@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/scan.h"
-#include "base/slice.h"
+#include "base/json/scan.h"
+#include "base/memory/arena.h"
+#include "base/strings/slice.h"
 
 enum pyro_tree_kind { PYRO_TREE_NULL, PYRO_TREE_SCALAR, PYRO_TREE_STRING, PYRO_TREE_OBJECT, PYRO_TREE_ARRAY };
 

@@ -4,7 +4,7 @@
 #ifndef PYRO_FLEET_ADOPTION_ADOPTION_H
 #define PYRO_FLEET_ADOPTION_ADOPTION_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "fleet/statistics/statistics.h"
 
 enum { PYRO_ADOPTION_WINDOW = 10, PYRO_ADOPTION_LEAST = 3, PYRO_ADOPTION_GONE = 3 };

@@ -1,7 +1,7 @@
 /* What following a piece of advice saved. */
 #include <math.h>
 
-#include "base/order.h"
+#include "base/numbers/order.h"
 #include "fleet/adoption/adoption.h"
 
 #define SLOW_PERCENT 95

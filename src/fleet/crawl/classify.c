@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 
 enum { CAPTURES = 32, MATCH_LIMIT = 200000, DEPTH_LIMIT = 2000, HEAP_KIB = 2048, MOST_BYTES = 4096 };
 

@@ -2,9 +2,9 @@
 #ifndef PYRO_FLEET_CRAWL_CLASSIFY_H
 #define PYRO_FLEET_CRAWL_CLASSIFY_H
 
-#include "base/arena.h"
-#include "base/pattern.h"
-#include "base/vec.h"
+#include "base/collections/vec.h"
+#include "base/memory/arena.h"
+#include "base/strings/pattern.h"
 #include "store/run.h"
 
 enum pyro_class_field {

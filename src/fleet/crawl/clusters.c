@@ -1,5 +1,5 @@
 /* Numbers of clusters over time: one row for each number in each pass. */
-#include "fleet/crawl/internal.h"
+#include "fleet/crawl/crawling.h"
 
 struct pyro_crawl_clusters {
     struct pyro_crawl *crawl;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fleet/crawl/internal.h"
+#include "fleet/crawl/crawling.h"
 
 /* ---- What became of a log ---------------------------------------------------------------------------------------- */
 

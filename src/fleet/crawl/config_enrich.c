@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fleet/crawl/config.h"
-#include "source/http.h"
+#include "fleet/crawl/crawl_config.h"
+#include "source/http/http.h"
 
 /* One row, before it is an enricher. */
 struct row {

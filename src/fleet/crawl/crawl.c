@@ -5,9 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "base/options.h"
-#include "fleet/crawl/internal.h"
+#include "fleet/crawl/crawling.h"
 
 enum { STORE_TRIES = 3, STORE_PAUSE_MS = 1000 };
 

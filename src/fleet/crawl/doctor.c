@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/options.h"
-#include "fleet/crawl/list.h"
+#include "fleet/crawl/list_folders.h"
 #include "store/store.h"
 
 struct doctor {

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/saturate.h"
-#include "base/thread.h"
+#include "base/collections/hash.h"
+#include "base/memory/allocator.h"
+#include "base/numbers/saturate.h"
+#include "base/threads/thread.h"
 #include "fleet/crawl/classify.h"
-#include "fleet/crawl/list.h"
-#include "source/http.h"
+#include "fleet/crawl/list_folders.h"
+#include "source/http/http.h"
 #include "store/clean.h"
 
 enum { TRIES = 2, KEPT = 256, PATIENCE = 5, REST_MS = 60000 };

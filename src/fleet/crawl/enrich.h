@@ -4,9 +4,9 @@
 
 #include <pthread.h>
 
-#include "base/pattern.h"
-#include "base/secrets.h"
-#include "base/vec.h"
+#include "base/collections/vec.h"
+#include "base/secrets/secrets.h"
+#include "base/strings/pattern.h"
 #include "fleet/crawl/expression.h"
 
 enum pyro_enricher_kind { PYRO_ENRICH_HTTP, PYRO_ENRICH_YARN, PYRO_ENRICH_MENAS };

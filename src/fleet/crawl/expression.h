@@ -11,8 +11,8 @@
 
 #include <jansson.h>
 
-#include "base/arena.h"
 #include "base/error.h"
+#include "base/memory/arena.h"
 #include "store/run.h"
 
 struct pyro_expression;

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/collections/vec.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/files/whole_file.h"
+#include "base/memory/allocator.h"
+#include "base/memory/arena.h"
 #include "base/options.h"
-#include "base/strbuf.h"
-#include "base/vec.h"
-#include "base/whole_file.h"
+#include "base/strings/strbuf.h"
 
 enum { MOST_BYTES = 1 << 20 };
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fleet/crawl/internal.h"
-#include "source/http.h"
+#include "fleet/crawl/crawling.h"
+#include "source/http/http.h"
 
 enum { MOST_FAILURES = 10, FIRST_PAUSE_MS = 1000, LONGEST_PAUSE_MS = 60000, OFFERED = 10000 };
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/order.h"
+#include "base/numbers/order.h"
 #include "fleet/statistics/statistics.h"
 
 #define BLOCK_BYTES (128.0 * 1024 * 1024)

@@ -4,8 +4,8 @@
 #ifndef PYRO_FLEET_MODELS_MODELS_H
 #define PYRO_FLEET_MODELS_MODELS_H
 
-#include "base/arena.h"
 #include "base/error.h"
+#include "base/memory/arena.h"
 
 /* NaN: unknown. A run without a positive duration, executors or cores is of no use to any model. */
 struct pyro_fleet_run {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "base/numbers/order.h"
 #include "fleet/statistics/statistics.h"
 
 double pyro_sorted_percentile(const double *sorted, size_t count, double percent)

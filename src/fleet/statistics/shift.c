@@ -1,7 +1,7 @@
 /* By how much two groups of runs differ: Hodges and Lehmann's shift with its interval. */
 #include <math.h>
 
-#include "base/order.h"
+#include "base/numbers/order.h"
 #include "fleet/statistics/statistics.h"
 
 #define TAIL      0.05               /* beyond each end of the interval */

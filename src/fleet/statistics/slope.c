@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "base/numbers/order.h"
 #include "fleet/statistics/statistics.h"
 
 enum { EXACT_POINTS = 2000, STEPS = 21 }; /* 1.5 / 2^21 < 1e-6 */

@@ -7,7 +7,7 @@
 #ifndef PYRO_FLEET_STATISTICS_STATISTICS_H
 #define PYRO_FLEET_STATISTICS_STATISTICS_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 
 /* ---- Order (percentile.c) ---- */
 
@@ -18,7 +18,7 @@ double pyro_sorted_middle(const double *sorted, size_t count);
 /* The same of values in any order. */
 bool pyro_middle(const double *values, size_t count, struct pyro_arena *scratch, double *ret);
 
-/* ---- Outliers (outliers.c) ---- */
+/* ---- Outliers (outlier_scores.c) ---- */
 
 #define PYRO_OUTLIER_Z 3.5
 
@@ -79,7 +79,7 @@ void pyro_share_interval(double hits, double count, double *ret_low, double *ret
 /* P(Z <= z) of the normal distribution. */
 double pyro_normal_below(double z);
 
-/* ---- Lasting changes (changes.c) ---- */
+/* ---- Lasting changes (level_changes.c) ---- */
 
 enum { PYRO_CHANGE_SIDE = 5, PYRO_CHANGES_MAX = 32 };
 #define PYRO_CHANGE_P     0.01

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "base/replace_file.h"
-#include "base/whole_file.h"
+#include "base/files/replace_file.h"
+#include "base/files/whole_file.h"
 
 /* The key of a line of a properties file, as java.util.Properties separates it; empty for comments and blank lines. */
 static struct pyro_slice key_of(struct pyro_slice line)

@@ -2,7 +2,7 @@
 #ifndef PYRO_FLEET_SUGGEST_FILE_H
 #define PYRO_FLEET_SUGGEST_FILE_H
 
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "fleet/suggest/suggest.h"
 
 enum { PYRO_DEFAULTS_FILE_BYTES = 16 << 20 };

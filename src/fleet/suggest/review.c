@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-#include "base/digest.h"
+#include "base/collections/digest.h"
 #include "base/options.h"
-#include "fleet/suggest/document.h"
 #include "fleet/suggest/file.h"
 #include "fleet/suggest/policy.h"
 #include "fleet/suggest/store.h"
-#include "report/shared/escape.h"
-#include "report/shared/humanize.h"
+#include "fleet/suggest/suggestion_document.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 enum { START, DURATION, CORE, INPUT, STATUS, APP_ID, ATTEMPT, FIRST_SETTING };
 

@@ -3,7 +3,7 @@
 #define PYRO_FLEET_SUGGEST_REVIEW_H
 
 #include "fleet/adoption/adoption.h"
-#include "fleet/suggest/record.h"
+#include "fleet/suggest/keep_suggestions.h"
 
 enum pyro_review_action {
     PYRO_REVIEW_WAIT,      /* too few runs have the settings */

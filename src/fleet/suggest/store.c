@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/saturate.h"
-#include "report/shared/escape.h"
+#include "base/numbers/saturate.h"
+#include "text/escape.h"
 
 /* Runs that are looked at: more than count, since attempts and failed runs are among them. */
 #define ROWS "400"

@@ -1,9 +1,9 @@
 /* Reads documents that a store keeps: the recommended settings of a report, and earlier suggestions. */
 #include <math.h>
 
-#include "base/json.h"
-#include "base/text.h"
-#include "fleet/suggest/record.h"
+#include "base/json/json_read.h"
+#include "base/json/unescape.h"
+#include "fleet/suggest/keep_suggestions.h"
 #include "fleet/suggest/store.h"
 
 /* A copy that may be scanned, in one line as the reader wants it: the report's own strings have no line breaks. */

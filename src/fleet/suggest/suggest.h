@@ -1,13 +1,13 @@
 /* The next run's configuration from earlier runs: docs/suggestions.md has the five steps and their formulas.
  *
- * The steps work on plain rows, wherever they come from: history.c chooses runs, candidates.c makes configurations,
- * choose.c predicts and picks, ladder.c answers deaths. store.c reads the rows, logs.c simulates. */
+ * The steps work on plain rows, wherever they come from: past_runs.c chooses runs, candidates.c makes configurations,
+ * choose.c predicts and picks, ladder.c answers deaths. store.c reads the rows, simulate_logs.c simulates. */
 #ifndef PYRO_FLEET_SUGGEST_SUGGEST_H
 #define PYRO_FLEET_SUGGEST_SUGGEST_H
 
-#include "base/arena.h"
+#include "base/collections/vec.h"
 #include "base/error.h"
-#include "base/vec.h"
+#include "base/memory/arena.h"
 #include "fleet/models/models.h"
 
 enum pyro_suggest_key {
@@ -34,7 +34,7 @@ struct pyro_suggest_run {
     struct pyro_slice settings[PYRO_SUGGEST_KEYS];
 };
 
-/* ---- Step 1: history (history.c) ---- */
+/* ---- Step 1: history (past_runs.c) ---- */
 
 enum { PYRO_HISTORY_RUNS = 50, PYRO_HISTORY_DAYS = 90, PYRO_HISTORY_SAME = 5, PYRO_HISTORY_INPUTS = 5 };
 
@@ -168,7 +168,7 @@ bool pyro_texts_add(pyro_texts *texts, struct pyro_arena *arena, const char *for
 bool pyro_ladder_next(const struct pyro_suggest_history *history, const struct pyro_suggest_asked *asked,
                       struct pyro_arena *arena, struct pyro_candidate *ret, const char **ret_rung);
 
-/* ---- Settings as texts (settings.c) ---- */
+/* ---- Settings as texts (run_settings.c) ---- */
 
 /* "4g", "1536m"; rounded up to MiB. */
 struct pyro_slice pyro_size_text(double bytes, struct pyro_arena *arena);

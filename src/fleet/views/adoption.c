@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "base/map.h"
+#include "base/collections/hash.h"
+#include "base/collections/map.h"
 #include "fleet/adoption/adoption.h"
 #include "fleet/views/money.h"
 #include "fleet/views/trend.h"

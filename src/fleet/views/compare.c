@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "fleet/views/trend.h"
-#include "report/shared/humanize.h"
+#include "text/humanize.h"
 
 enum { LEAST = 5, VALUES = 2 };
 

@@ -1,7 +1,7 @@
 /* The configurations that ran, and how their runs did. */
-#include "base/hash.h"
-#include "base/map.h"
-#include "base/order.h"
+#include "base/collections/hash.h"
+#include "base/collections/map.h"
+#include "base/numbers/order.h"
 #include "fleet/statistics/statistics.h"
 #include "fleet/views/views.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "fleet/views/views.h"
-#include "report/shared/escape.h"
+#include "text/escape.h"
 
 enum { BINS = 40 };
 

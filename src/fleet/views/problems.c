@@ -1,6 +1,6 @@
 /* Failures and errors by cause. */
-#include "base/hash.h"
-#include "base/map.h"
+#include "base/collections/hash.h"
+#include "base/collections/map.h"
 #include "fleet/views/views.h"
 #include "model/failure_text.h"
 

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 
 /* At most `most` digits; the number of digits, 0: there is none. */
 static size_t take(const char **at, size_t most, int64_t *ret)

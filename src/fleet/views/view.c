@@ -9,7 +9,7 @@
 
 #include "base/options.h"
 #include "fleet/views/times.h"
-#include "report/shared/escape.h"
+#include "text/escape.h"
 
 static const struct pyro_fleet_info views[] = {
 #define FLEET_VIEW(name, options, by, meaning) {#name, options, by, meaning, pyro_fleet_##name},

@@ -1,12 +1,13 @@
-/* Views: what the runs of a store say together. A view asks the store by its query form and nothing else (ask.c), and
- * makes one document of tables, pictures and notes (document.c), which all formats write alike (write.c).
+/* Views: what the runs of a store say together. A view asks the store by its query form and nothing else
+ * (view_questions.c), and makes one document of tables, pictures and notes (view_document.c), which all formats write
+ * alike (write_view.c).
  *
  * The document names every question that was asked, so that each number of a picture can be asked for again. */
 #ifndef PYRO_FLEET_VIEWS_VIEWS_H
 #define PYRO_FLEET_VIEWS_VIEWS_H
 
-#include "base/arena.h"
-#include "base/vec.h"
+#include "base/collections/vec.h"
+#include "base/memory/arena.h"
 #include "report/report.h"
 #include "store/answer.h"
 #include "store/store.h"
@@ -102,7 +103,7 @@ enum pyro_status pyro_fleet_view_for(pyro_store *store, const char *name, const 
                                      const struct pyro_report_options *report, const struct pyro_options *options,
                                      const struct pyro_writer *writer, struct pyro_error *error);
 
-/* ---- Questions (ask.c) ---- */
+/* ---- Questions (view_questions.c) ---- */
 
 /* Begins one about "runs", "usage", ... with the filters that the user gave. */
 void pyro_fleet_from(struct pyro_fleet_view *view, const char *from);
@@ -134,7 +135,7 @@ size_t pyro_fleet_row_of(const struct pyro_query_answer *answer, const struct py
 uint64_t pyro_fleet_hash(uint64_t hash, const struct pyro_query_value *value); /* mixed into `hash` */
 bool pyro_fleet_same(const struct pyro_query_value *a, const struct pyro_query_value *b);
 
-/* ---- Documents (document.c) ---- */
+/* ---- Documents (view_document.c) ---- */
 
 struct pyro_fleet_table *pyro_fleet_table(struct pyro_fleet_view *view, const char *name, const char *title);
 void pyro_fleet_column(struct pyro_fleet_table *table, const char *name, const char *title, enum pyro_fleet_unit unit);
@@ -155,7 +156,7 @@ void pyro_fleet_note(struct pyro_fleet_view *view, const char *format, ...) __at
 /* Says that only the newest FLEET_MARKS runs are in it, where the answer has no end. */
 void pyro_fleet_note_newest(struct pyro_fleet_view *view, const struct pyro_query_answer *answer);
 
-/* ---- Formats (write.c) ---- */
+/* ---- Formats (write_view.c) ---- */
 
 enum pyro_status pyro_fleet_write(const struct pyro_fleet_view *view, enum pyro_format format,
                                   const struct pyro_report_options *report, const struct pyro_writer *writer,

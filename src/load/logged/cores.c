@@ -1,7 +1,7 @@
 /* How many tasks each executor ran at once. */
 #include <stdlib.h>
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "load/logged/logged.h"
 
 struct step {

@@ -4,14 +4,14 @@
  *     its text logs -> pyro_logged_read() -> pyro_logged_write() -> event lines -> builder -> application
  *
  * The lines of the logs become the event lines that the application would have written, as far as they tell, so that
- * every analysis and rule reads it as it reads an event log. Intervals are those of decode/logs/timeline.h. */
+ * every analysis and rule reads it as it reads an event log. Intervals are those of decode/logs/timeline/timeline.h. */
 #ifndef PYRO_LOAD_LOGGED_LOGGED_H
 #define PYRO_LOAD_LOGGED_LOGGED_H
 
-#include "base/map.h"
+#include "base/collections/map.h"
+#include "base/collections/vec.h"
 #include "base/options.h"
-#include "base/vec.h"
-#include "decode/logs/timeline.h"
+#include "decode/logs/timeline/timeline.h"
 #include "load/artefacts.h"
 #include "load/lines.h"
 #include "load/load.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "decode/rest/rest.h"
 #include "load/remote/remote.h"
 #include "model/history/history.h"

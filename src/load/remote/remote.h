@@ -3,7 +3,7 @@
 #define PYRO_LOAD_REMOTE_REMOTE_H
 
 #include "base/options.h"
-#include "source/http.h"
+#include "source/http/http.h"
 #include "source/source.h"
 
 /* Where a log is. NUL-terminated, escaped as addresses are; of the list's arena. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/slice.h"
+#include "base/strings/slice.h"
 
 /* One attempt of an application, as a list of applications shows it. */
 struct pyro_attempt {

@@ -1,6 +1,6 @@
 /* What ends the building of a history: sealing it, and snapshots of one that still grows. */
-#include "base/intern.h"
-#include "base/memo.h"
+#include "base/collections/memo.h"
+#include "base/strings/intern.h"
 #include "model/history/history.h"
 
 /* A vector's items into an empty one, with no room to spare. */

@@ -1,7 +1,7 @@
 #include "model/history/history.h"
 
-#include "base/intern.h"
-#include "base/memo.h"
+#include "base/collections/memo.h"
+#include "base/strings/intern.h"
 
 struct pyro_history *pyro_history_new(void)
 {

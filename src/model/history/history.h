@@ -1,16 +1,16 @@
 /* One application as the Spark History Server keeps it: what its REST API shows, job by job, stage by stage and task by
  * task, with Spark's own way of counting. Built from the events in the order of the log (decode/sparkview), or of such
- * a server's answers (decode/rest/history.h); immutable afterwards, reference-counted. Tasks lie in the same column
- * chunks as those of app.h. */
+ * a server's answers (decode/rest/rest_history.h); immutable afterwards, reference-counted. Tasks lie in the same
+ * column chunks as those of app.h. */
 #ifndef PYRO_MODEL_HISTORY_HISTORY_H
 #define PYRO_MODEL_HISTORY_HISTORY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/map.h"
-#include "base/slice.h"
-#include "base/vec.h"
+#include "base/collections/map.h"
+#include "base/collections/vec.h"
+#include "base/strings/slice.h"
 #include "model/history/sql.h"
 #include "model/task_table.h"
 

@@ -2,7 +2,7 @@
  * shows the texts in it. */
 #include "model/history/pack.h"
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "model/column.h"
 
 struct pack {

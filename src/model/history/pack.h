@@ -3,7 +3,7 @@
 #ifndef PYRO_MODEL_HISTORY_PACK_H
 #define PYRO_MODEL_HISTORY_PACK_H
 
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "model/history/history.h"
 
 /* Raised whenever what is packed changes. */

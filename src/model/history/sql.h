@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/map.h"
-#include "base/slice.h"
-#include "base/vec.h"
+#include "base/collections/map.h"
+#include "base/collections/vec.h"
+#include "base/strings/slice.h"
 
 /* A node's number is its row. */
 struct pyro_history_sql_node {

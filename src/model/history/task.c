@@ -1,6 +1,6 @@
 /* Tasks of a history: rows of columns as the REST API shows them. */
-#include "base/intern.h"
-#include "base/strbuf.h"
+#include "base/strings/intern.h"
+#include "base/strings/strbuf.h"
 #include "model/column.h"
 #include "model/history/history.h"
 

@@ -1,8 +1,8 @@
 /* Adding rows: those of small tables are kept once, those that come in millions go into packed columns. */
 #include <assert.h>
 
-#include "base/hash.h"
-#include "model/tracks/internal.h"
+#include "base/collections/hash.h"
+#include "model/tracks/track_tables.h"
 
 struct pyro_slice pyro_tracks_text(struct pyro_tracks *tracks, struct pyro_slice text)
 {

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "model/packed.h"
 
 /* Distance of the columns of open rows: see PYRO_TASK_OPEN_STRIDE. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vec.h"
+#include "base/collections/vec.h"
 
 enum { PYRO_ROW_CHUNK_ROWS = 4096, PYRO_ROW_COLUMNS_MAX = 8 };
 

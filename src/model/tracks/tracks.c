@@ -1,7 +1,7 @@
 #include "model/tracks/tracks.h"
 
-#include "base/memory.h"
-#include "model/tracks/internal.h"
+#include "base/memory/allocator.h"
+#include "model/tracks/track_tables.h"
 
 const char *pyro_span_kind_name(enum pyro_span_kind kind)
 {

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/intern.h"
-#include "base/slice.h"
+#include "base/strings/intern.h"
+#include "base/strings/slice.h"
 #include "model/log_level.h"
 
 struct pyro_tracks;
@@ -158,7 +158,7 @@ int32_t pyro_tracks_add_series(struct pyro_tracks *tracks, const struct pyro_ser
 int32_t pyro_tracks_add_frame(struct pyro_tracks *tracks, const struct pyro_frame_row *row);
 int32_t pyro_tracks_add_stack(struct pyro_tracks *tracks, int32_t parent, int32_t frame);
 int32_t pyro_tracks_add_template(struct pyro_tracks *tracks, const struct pyro_template_row *row);
-/* The pool of all their texts, to set its gate (base/intern.h). */
+/* The pool of all their texts, to set its gate (base/strings/intern.h). */
 struct pyro_string_pool *pyro_tracks_strings(struct pyro_tracks *tracks);
 /* A copy of the text in the tracks' pool; a null slice with a length when there is no memory. */
 struct pyro_slice pyro_tracks_text(struct pyro_tracks *tracks, struct pyro_slice text);

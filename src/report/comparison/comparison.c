@@ -3,9 +3,9 @@
 
 #include "base/options.h"
 #include "report/shared/draw.h"
-#include "report/shared/escape.h"
-#include "report/shared/facts.h"
-#include "report/shared/humanize.h"
+#include "report/shared/finding_facts.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 static void add_side(struct pyro_strbuf *line, const struct pyro_app *app, const struct pyro_report_options *options)
 {

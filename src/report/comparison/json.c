@@ -1,10 +1,10 @@
 /* The comparison as JSON: schema pyrometer.comparison/1 (docs/schema/). */
 #include <math.h>
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "report/comparison/comparison.h"
-#include "report/shared/facts.h"
-#include "report/shared/json_write.h"
+#include "report/shared/finding_facts.h"
+#include "text/json_write.h"
 
 static void write_side(struct pyro_json_writer *json, const char *key, const struct pyro_app *app)
 {

@@ -1,11 +1,11 @@
 /* The tables about two runs, as facts that text and Markdown draw in their own ways. */
 #include <math.h>
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "report/comparison/comparison.h"
-#include "report/shared/escape.h"
-#include "report/shared/facts.h"
-#include "report/shared/humanize.h"
+#include "report/shared/finding_facts.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 enum { STAGES_SHOWN = 12, QUERIES_SHOWN = 10, SETTINGS_SHOWN = 40, VALUE_COLUMNS = 60 };
 

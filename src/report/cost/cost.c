@@ -1,11 +1,11 @@
 /* Writing costs of applications: as text, JSON or CSV. */
 #include "report/cost/cost.h"
+#include "base/numbers/saturate.h"
 #include "base/options.h"
-#include "base/saturate.h"
 
 #include "report/shared/draw.h"
-#include "report/shared/escape.h"
-#include "report/shared/humanize.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 enum { GROUPS_SHOWN = 30 };
 

@@ -5,7 +5,7 @@
 #include "cost/costs.h"
 #include "report/diagnosis/sections.h"
 #include "report/report.h"
-#include "report/shared/json_write.h"
+#include "text/json_write.h"
 
 /* "$12.50", "EUR 12.50"; small sums with as many decimals as they need. "-" where it is unknown. */
 void pyro_human_money(struct pyro_strbuf *buffer, int64_t micros, struct pyro_slice currency);

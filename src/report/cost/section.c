@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/cost/cost.h"
-#include "report/shared/humanize.h"
+#include "text/humanize.h"
 
 void pyro_human_money(struct pyro_strbuf *buffer, int64_t micros, struct pyro_slice currency)
 {

@@ -1,8 +1,8 @@
 /* CSV (RFC 4180): one row a finding. Applications without findings have no row; the other formats say that they are
  * well. */
 #include "report/renderers.h"
-#include "report/shared/escape.h"
-#include "report/shared/facts.h"
+#include "report/shared/finding_facts.h"
+#include "text/escape.h"
 
 static const char header[] = "application,id,rule,category,severity,confidence,job,stage,attempt,sql,executor,host,"
                              "call_site,title,cause,saves_low_ms,saves_expected_ms,saves_high_ms,advice\r\n";

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "report/diagnosis/html_pack.h"
 
 enum { STAGE_TASKS = 20000, ALL_STAGE_TASKS = 200000 };

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 
 enum { PLAIN_MOST = 32 << 10, GZIP_WINDOW = 15 + 16, LEVEL = 3, MEMORY_LEVEL = 8, GROUP = 3 };
 

@@ -2,11 +2,11 @@
  * are a contract; additions go behind what is there. */
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "report/cost/cost.h"
 #include "report/diagnosis/json_parts.h"
 #include "report/renderers.h"
-#include "report/shared/failure.h"
+#include "report/shared/app_failure.h"
 
 static void write_application(struct pyro_json_writer *json, const struct pyro_app *app)
 {

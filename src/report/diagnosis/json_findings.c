@@ -2,7 +2,7 @@
 
 #include "advice/spark_settings.h"
 #include "report/diagnosis/json_parts.h"
-#include "report/shared/facts.h"
+#include "report/shared/finding_facts.h"
 #include "rules/profiles/profile.h"
 
 static void write_where(struct pyro_json_writer *json, const struct pyro_finding *finding)

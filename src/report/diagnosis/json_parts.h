@@ -4,7 +4,7 @@
 
 #include "model/tracks/tracks.h"
 #include "report/report.h"
-#include "report/shared/json_write.h"
+#include "text/json_write.h"
 
 void pyro_json_stages(struct pyro_json_writer *json, const struct pyro_app *app);
 void pyro_json_executors(struct pyro_json_writer *json, const struct pyro_app *app);

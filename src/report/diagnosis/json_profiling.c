@@ -1,5 +1,5 @@
 /* The member "profiling": what was read beside the event log. Reports of an event log alone do not have it. */
-#include "analyze/pauses.h"
+#include "analyze/tracks/pauses.h"
 #include "report/diagnosis/json_parts.h"
 
 enum { NS_PER_MS = 1000000 };

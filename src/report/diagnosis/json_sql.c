@@ -1,7 +1,7 @@
 /* SQL executions, and the operators of those that cost most. */
 #include <stdlib.h>
 
-#include "analyze/plan.h"
+#include "analyze/plans/plan_tree.h"
 #include "report/diagnosis/json_parts.h"
 
 /* Executions with the most task time, and operators of each: reports stay readable, `pyrometer sql` has them all. */

@@ -3,8 +3,8 @@
 #include "report/diagnosis/junit.h"
 
 #include "report/renderers.h"
-#include "report/shared/escape.h"
-#include "report/shared/facts.h"
+#include "report/shared/finding_facts.h"
+#include "text/escape.h"
 
 void pyro_junit_begin(struct pyro_strbuf *out)
 {

@@ -1,11 +1,11 @@
 /* The same report as GitHub-flavoured Markdown. */
 #include "report/cost/cost.h"
 #include "report/renderers.h"
+#include "report/shared/app_failure.h"
 #include "report/shared/draw.h"
-#include "report/shared/escape.h"
-#include "report/shared/facts.h"
-#include "report/shared/failure.h"
-#include "report/shared/humanize.h"
+#include "report/shared/finding_facts.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 static void add_line(struct pyro_strbuf *out, const char *first, const struct pyro_strbuf *text)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "report/whatif/whatif.h"
+#include "report/whatif/write_whatif.h"
 
 /* Executors from an eighth to four times what there was. Other numbers of cores change what tasks do, so that all of
  * them are looked at for each scenario: only where they are few. */

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "report/renderers.h"
-#include "report/shared/facts.h"
+#include "report/shared/finding_facts.h"
 
 void pyro_sarif_begin(struct pyro_json_writer *json)
 {

@@ -3,7 +3,7 @@
 #define PYRO_REPORT_DIAGNOSIS_SARIF_H
 
 #include "report/report.h"
-#include "report/shared/json_write.h"
+#include "text/json_write.h"
 
 /* The log object up to its runs, and its end. */
 void pyro_sarif_begin(struct pyro_json_writer *json);

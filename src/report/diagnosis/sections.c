@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "report/shared/humanize.h"
+#include "text/humanize.h"
 
 pyro_section_builder *const pyro_section_builders[] = {
     pyro_section_money,     pyro_section_profile,   pyro_section_configuration, pyro_section_wall,

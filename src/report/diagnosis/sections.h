@@ -3,7 +3,7 @@
 #define PYRO_REPORT_DIAGNOSIS_SECTIONS_H
 
 #include "report/report.h"
-#include "report/shared/grid.h"
+#include "text/grid.h"
 
 struct pyro_section {
     const char *title;          /* "Stages"; text shows it in capitals */

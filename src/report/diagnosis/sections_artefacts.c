@@ -1,7 +1,7 @@
 /* What was read beside the event log. */
-#include "analyze/pauses.h"
+#include "analyze/tracks/pauses.h"
 #include "report/diagnosis/sections.h"
-#include "report/shared/humanize.h"
+#include "text/humanize.h"
 
 enum { FILES_SHOWN = 20, NS_PER_MS = 1000000 };
 

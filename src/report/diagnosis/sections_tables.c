@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "report/diagnosis/sections.h"
-#include "report/shared/escape.h"
-#include "report/shared/humanize.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 enum { ROWS_SHOWN = 10, REJECTS_SHOWN = 3 };
 

@@ -1,11 +1,11 @@
 /* The report for people. */
 #include "report/cost/cost.h"
 #include "report/renderers.h"
+#include "report/shared/app_failure.h"
 #include "report/shared/draw.h"
-#include "report/shared/escape.h"
-#include "report/shared/facts.h"
-#include "report/shared/failure.h"
-#include "report/shared/humanize.h"
+#include "report/shared/finding_facts.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 enum { LOW_SHOWN = 10, BRIEF_LINES = 25 };
 

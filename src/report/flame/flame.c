@@ -1,6 +1,6 @@
 #include "report/flame/flame.h"
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "model/column.h"
 
 bool pyro_flame_init(struct pyro_flame *flame, const struct pyro_allocator *allocator)

@@ -7,9 +7,9 @@
 #ifndef PYRO_REPORT_FLAME_FLAME_H
 #define PYRO_REPORT_FLAME_FLAME_H
 
-#include "base/intern.h"
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/collections/map.h"
+#include "base/collections/vec.h"
+#include "base/strings/intern.h"
 #include "decode/profiling/profiling.h"
 #include "report/report.h"
 

@@ -1,7 +1,7 @@
 /* https://www.speedscope.app/file-format-schema.json: one sampled profile, each stack once with its weight. */
 #include "model/column.h"
 #include "report/flame/flame.h"
-#include "report/shared/json_write.h"
+#include "text/json_write.h"
 
 static void write_frames(const struct pyro_flame *flame, struct pyro_json_writer *json)
 {

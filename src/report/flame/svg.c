@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "report/flame/flame.h"
 #include "report/flame/svg_script.h"
-#include "report/shared/escape.h"
+#include "text/escape.h"
 
 enum { WIDTH = 1200, MARGIN = 10, ROW = 17, HEAD = 60, FOOT = 24, DEPTH_MAX = 1000 };
 

@@ -1,9 +1,9 @@
 /* pyrometer.chunks/1 as text, JSON and CSV. */
-#include "base/secrets.h"
-#include "decode/logs/header.h"
+#include "base/secrets/secrets.h"
+#include "decode/logs/records/header.h"
 #include "report/logs/logs.h"
-#include "report/shared/escape.h"
-#include "report/shared/humanize.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 /* Texts of chunks are pieces of logs with all their secrets. */
 struct hiding {

@@ -1,7 +1,7 @@
 /* pyrometer.errors/1 as text, JSON and CSV. */
-#include "decode/logs/header.h"
+#include "decode/logs/records/header.h"
 #include "report/logs/logs.h"
-#include "report/shared/humanize.h"
+#include "text/humanize.h"
 
 enum { LINES_SHOWN = 12, VALUES_SHOWN = 6, MESSAGE_SHOWN = 200 };
 

@@ -1,7 +1,7 @@
 /* The calls of pyrometer.h about text logs. */
 #include "report/logs/logs.h"
 #include "base/options.h"
-#include "decode/logs/task.h"
+#include "decode/logs/named_task.h"
 #include "report/shared/draw.h"
 
 enum { TOP_SHOWN = 20, ERRORS_SHOWN = 20 };

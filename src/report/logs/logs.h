@@ -2,13 +2,13 @@
 #ifndef PYRO_REPORT_LOGS_LOGS_H
 #define PYRO_REPORT_LOGS_LOGS_H
 
-#include "decode/logs/chunks.h"
 #include "decode/logs/errors.h"
-#include "decode/logs/reader.h"
-#include "decode/logs/timeline.h"
+#include "decode/logs/records/record_reader.h"
+#include "decode/logs/repeats/chunks.h"
+#include "decode/logs/timeline/timeline.h"
 #include "report/report.h"
-#include "report/shared/json_write.h"
-#include "report/shared/page.h"
+#include "text/json_write.h"
+#include "text/page.h"
 
 /* Files that were found before, and members of archives. */
 struct pyro_log_parts {

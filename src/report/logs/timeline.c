@@ -1,8 +1,8 @@
 /* pyrometer.log_timeline/1 as text, JSON and CSV. */
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "report/logs/logs.h"
 #include "report/shared/draw.h"
-#include "report/shared/humanize.h"
+#include "text/humanize.h"
 
 enum { ROWS_SHOWN = 20 };
 

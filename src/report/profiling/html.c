@@ -3,8 +3,8 @@
 #include "report/profiling/page_style.h"
 #include "report/profiling/panels.h"
 #include "report/profiling/profiling.h"
-#include "report/shared/escape.h"
-#include "report/shared/humanize.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 enum { NS_PER_MS = 1000000 };
 

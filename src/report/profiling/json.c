@@ -3,7 +3,7 @@
 
 #include "model/column.h"
 #include "report/profiling/profiling.h"
-#include "report/shared/json_write.h"
+#include "text/json_write.h"
 
 enum { NS_PER_MS = 1000000 };
 

@@ -1,8 +1,8 @@
 /* Methods by the weight of their samples, and allocations by class. */
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "base/saturate.h"
+#include "base/collections/hash.h"
+#include "base/numbers/saturate.h"
 #include "model/column.h"
 #include "report/profiling/profiling.h"
 

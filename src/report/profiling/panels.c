@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "model/column.h"
-#include "report/shared/escape.h"
-#include "report/shared/humanize.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 enum { LINES_MOST = 8, OTHERS_MOST = 12, NAMES = 3 };
 

@@ -1,7 +1,7 @@
 /* Jobs, stages and tasks as panels. */
 #include "model/column.h"
 #include "report/profiling/panels.h"
-#include "report/shared/escape.h"
+#include "text/escape.h"
 
 enum { LANES_MOST = 60, LANE = 9 };
 

@@ -4,9 +4,9 @@
 #ifndef PYRO_REPORT_PROFILING_PROFILING_H
 #define PYRO_REPORT_PROFILING_PROFILING_H
 
-#include "analyze/frame_kinds.h"
-#include "analyze/track.h"
-#include "base/map.h"
+#include "analyze/tracks/frame_kinds.h"
+#include "analyze/tracks/track.h"
+#include "base/collections/map.h"
 #include "report/flame/flame.h"
 #include "report/report.h"
 

@@ -1,8 +1,8 @@
 /* What the samples of each stage spend in serializers. */
 #include <stdlib.h>
 
-#include "base/saturate.h"
-#include "base/vec.h"
+#include "base/collections/vec.h"
+#include "base/numbers/saturate.h"
 #include "model/column.h"
 #include "report/profiling/profiling.h"
 

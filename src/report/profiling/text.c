@@ -1,9 +1,9 @@
 /* The profile as text: processes, methods, allocations, and with details the maxima of all series. */
 #include "model/column.h"
 #include "report/profiling/profiling.h"
-#include "report/shared/escape.h"
-#include "report/shared/humanize.h"
-#include "report/shared/page.h"
+#include "text/escape.h"
+#include "text/humanize.h"
+#include "text/page.h"
 
 enum { SHOWN = 10, FINDINGS_SHOWN = 5, NS_PER_MS = 1000000 };
 

@@ -3,7 +3,7 @@
 #define PYRO_REPORT_SHARED_DRAW_H
 
 #include "report/diagnosis/sections.h"
-#include "report/shared/page.h"
+#include "text/page.h"
 
 /* `line` is working space. */
 void pyro_text_section(struct pyro_page *page, const struct pyro_section *section, struct pyro_strbuf *line);

@@ -1,5 +1,5 @@
 /* One attempt, as lists of applications show it. */
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "report/sparkview/sparkview.h"
 
 void pyro_spark_write_attempt(struct spark_json *json, const struct pyro_attempt *attempt)

@@ -1,7 +1,7 @@
 /* Executors, gone ones too. */
 #include <stdlib.h>
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "report/sparkview/sparkview.h"
 
 static void write_ids(struct spark_json *json, const char *key, const struct pyro_history_executor *executor)

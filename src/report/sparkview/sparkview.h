@@ -4,7 +4,7 @@
 
 #include "model/app.h"
 #include "model/history/history.h"
-#include "report/sparkview/json.h"
+#include "report/sparkview/spark_json.h"
 
 enum { SPARK_STAGE_STATUSES = 5 };
 extern const char *const pyro_spark_stage_statuses[SPARK_STAGE_STATUSES];

@@ -1,5 +1,5 @@
 /* One stage attempt, without its tasks and executors. */
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "report/sparkview/sparkview.h"
 
 const char *const pyro_spark_stage_statuses[SPARK_STAGE_STATUSES] = {"ACTIVE", "COMPLETE", "FAILED", "PENDING",

@@ -1,7 +1,7 @@
 /* pyrometer.configuration/1: properties as they were beside those that this run recommends, ready to be pasted. */
 #include "advice/spark_settings.h"
-#include "report/shared/escape.h"
 #include "report/views/views.h"
+#include "text/escape.h"
 
 /* ---- Texts to paste ---- */
 

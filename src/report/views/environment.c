@@ -1,6 +1,6 @@
 /* pyrometer.environment/1: properties of Spark, the system, Hadoop and the JVM, whose secrets are left out when a log
  * is read. */
-#include "base/secrets.h"
+#include "base/secrets/secrets.h"
 #include "report/views/views.h"
 
 /* Those of one kind as an object; rows are sorted by kind, then name. */

@@ -1,7 +1,7 @@
 /* pyrometer.executors/1: what each executor did, and how busy it was step by step. */
 #include <math.h>
 
-#include "analyze/internal.h"
+#include "analyze/task_rows.h"
 #include "report/views/views.h"
 
 enum { STEPS = 400, STEPS_LEAST = 20, CELLS = 1000000 };

@@ -1,7 +1,7 @@
 /* pyrometer.sql_list/1: the SQL executions of an application. */
 #include "report/views/sql.h"
 
-#include "analyze/plan.h"
+#include "analyze/plans/plan_tree.h"
 
 bool pyro_view_sql_jobs(const struct pyro_view_request *request, struct pyro_view_sql_jobs *ret)
 {

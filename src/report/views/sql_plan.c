@@ -1,8 +1,8 @@
 /* pyrometer.sql_plan/1: the plans of one SQL execution as graphs: what it started with, what adaptive execution made of
  * it, and in the newest what each operator measured. */
-#include "analyze/plan.h"
-#include "report/shared/humanize.h"
+#include "analyze/plans/plan_tree.h"
 #include "report/views/sql.h"
+#include "text/humanize.h"
 
 enum { DETAIL_BYTES = 10000, STAGES_MAX = 200 };
 

@@ -1,8 +1,8 @@
 /* pyrometer.stage/1: the tasks of one stage attempt column by column, quantiles over them, and what slowed the slow. */
-#include "analyze/internal.h"
-#include "base/map.h"
+#include "analyze/task_rows.h"
+#include "base/collections/map.h"
 #include "report/views/views.h"
-#include "rules/shared/outliers.h"
+#include "rules/tasks/task_outliers.h"
 
 /* ---- Numbers of a task ---- */
 

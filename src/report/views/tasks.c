@@ -1,8 +1,8 @@
 /* Tasks as pictures show them: in the order of their launch, each on a row of its executor. */
 #include <stdlib.h>
 
-#include "analyze/marks.h"
-#include "analyze/split.h"
+#include "analyze/accounts/marks.h"
+#include "analyze/accounts/split.h"
 #include "report/views/views.h"
 
 int64_t pyro_view_task_duration(const struct pyro_app *app, uint32_t row)

@@ -1,7 +1,7 @@
 /* pyrometer.timeline/1: when executors, jobs, stages and tasks ran, and when only the driver did. */
 #include "report/views/timeline.h"
-#include "analyze/internal.h"
-#include "base/map.h"
+#include "analyze/task_rows.h"
+#include "base/collections/map.h"
 
 struct timeline {
     const struct pyro_view_request *request;

@@ -1,7 +1,7 @@
 /* The member "tracks" of pyrometer.timeline/1: what logs and profilers recorded, on the timeline's axis. */
 #include <math.h>
 
-#include "analyze/track.h"
+#include "analyze/tracks/track.h"
 #include "report/views/timeline.h"
 
 enum { NS_PER_MS = 1000000, PIXELS = 2000 };

@@ -4,8 +4,8 @@
 #define PYRO_REPORT_VIEWS_VIEWS_H
 
 #include "analyze/analyze.h"
-#include "base/memory.h"
-#include "report/shared/json_write.h"
+#include "base/memory/allocator.h"
+#include "text/json_write.h"
 
 enum { PYRO_VIEW_IDS = 2, PYRO_VIEW_TASKS = 500000 };
 

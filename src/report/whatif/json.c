@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "cost/cost.h"
-#include "report/shared/facts.h"
-#include "report/shared/json_write.h"
-#include "report/whatif/whatif.h"
+#include "report/shared/finding_facts.h"
+#include "report/whatif/write_whatif.h"
+#include "text/json_write.h"
 
 static void write_base(struct pyro_json_writer *json, const struct pyro_predicted_run *run)
 {

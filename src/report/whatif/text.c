@@ -1,9 +1,9 @@
 /* Predictions for people: the run as it is, a table of what was asked with a picture of each time, and how each effect
  * was predicted. */
 #include "report/shared/draw.h"
-#include "report/shared/facts.h"
-#include "report/shared/humanize.h"
-#include "report/whatif/whatif.h"
+#include "report/shared/finding_facts.h"
+#include "report/whatif/write_whatif.h"
+#include "text/humanize.h"
 
 enum { BAR = 16 };
 

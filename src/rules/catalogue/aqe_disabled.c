@@ -1,10 +1,10 @@
 /* aqe-disabled: adaptive execution, or its joining of partitions, was off where this run would have gained by it. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/affected.h"
 #include "rules/finding.h"
-#include "rules/shared/affected.h"
-#include "rules/shared/plans.h"
+#include "rules/plans/plans.h"
 
 #define MIB (1024.0 * 1024)
 

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "rules/finding.h"
-#include "rules/shared/activity.h"
-#include "rules/shared/streams.h"
+#include "rules/timing/activity.h"
+#include "rules/timing/streams.h"
 
 enum { WARM_UP, BATCHES_MIN, LATE_SHARE, BUSY_SHARE, LONG_MS, GROWTH };
 static const struct pyro_threshold thresholds[] = {

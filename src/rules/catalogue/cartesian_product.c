@@ -1,10 +1,10 @@
 /* cartesian-product: every row of one side was compared with every row of the other. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/plan_cases.h"
 #include "rules/finding.h"
-#include "rules/shared/plan_cases.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum { PAIRS_MIN, SIDE_ROWS_MIN, TASK_SHARE_MIN, HARM_ROWS, HARM_GROWTH };
 static const struct pyro_threshold thresholds[] = {

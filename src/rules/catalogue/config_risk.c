@@ -1,10 +1,10 @@
 /* config-risk: settings that are risky in this run, or that have no effect. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/known_settings.h"
+#include "rules/fixes/known_settings.h"
 
 #define MIB 1048576.0
 

@@ -1,11 +1,11 @@
 /* data-skew: a few tasks of a stage got much more data than the others, and their time follows it. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/cases.h"
 #include "rules/finding.h"
-#include "rules/shared/cases.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/slow_tasks.h"
+#include "rules/fixes/remedy.h"
+#include "rules/tasks/slow_tasks.h"
 
 /* Advice to salt assumes that spreading is not perfect. */
 #define SPREAD_WELL 0.85

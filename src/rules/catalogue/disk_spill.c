@@ -1,12 +1,12 @@
 /* disk-spill: sorting and aggregating did not fit into memory and went to disk. */
 #include <math.h>
 
-#include "analyze/facts.h"
-#include "base/order.h"
+#include "analyze/app_facts.h"
+#include "base/numbers/order.h"
+#include "rules/cases/cases.h"
 #include "rules/finding.h"
-#include "rules/shared/cases.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/stage_tasks.h"
+#include "rules/fixes/remedy.h"
+#include "rules/tasks/stage_tasks.h"
 
 #define MIB (1024.0 * 1024)
 /* Spilled bytes are written and read again; disks of executors give 200 MB/s to one task, 100 when they are shared and

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 /* Half of the driver's own time can usually be moved to executors or done while they work. */
 #define MOVABLE    0.5

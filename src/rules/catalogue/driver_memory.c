@@ -1,10 +1,10 @@
 /* driver-memory: the driver's own heap is exhausted, or nearly so. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 #define MS_PER_MINUTE 60000.0
 

@@ -2,11 +2,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/order.h"
+#include "analyze/app_facts.h"
+#include "base/numbers/order.h"
 #include "model/failure_kinds.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum { AGAIN, ABSENT_MS, WAIT_MS, ROOM, LONGEST_S, HARM };
 static const struct pyro_threshold thresholds[] = {

@@ -2,11 +2,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "analyze/shortage.h"
-#include "base/order.h"
+#include "analyze/app_facts.h"
+#include "analyze/memory/shortage.h"
+#include "base/numbers/order.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 /* So many are named. */
 #define NAMED_MAX 8

@@ -2,11 +2,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "analyze/shortage.h"
+#include "analyze/app_facts.h"
+#include "analyze/memory/shortage.h"
 #include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum { FEW_SHARE, GROW, ENDED_RISK, STAGE_RISK, RISK };
 static const struct pyro_threshold thresholds[] = {

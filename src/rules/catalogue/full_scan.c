@@ -1,11 +1,11 @@
 /* full-scan: a partitioned table is read in full although the query throws most of its rows away. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/sites.h"
 #include "rules/finding.h"
-#include "rules/shared/file_scans.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/sites.h"
+#include "rules/fixes/remedy.h"
+#include "rules/plans/file_scans.h"
 
 /* What a scan that reads a tenth still costs: listing, footers, start of tasks. */
 #define REST 0.1

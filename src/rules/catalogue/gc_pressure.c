@@ -1,9 +1,9 @@
 /* gc-pressure: executors spend a large part of their tasks' time collecting garbage. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum {
     HEALTHY_SHARE,

@@ -1,11 +1,11 @@
 /* global-window: a window without PARTITION BY sends all rows to one task, which sorts them. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/sites.h"
 #include "rules/finding.h"
-#include "rules/shared/file_scans.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/sites.h"
+#include "rules/fixes/remedy.h"
+#include "rules/plans/file_scans.h"
 
 enum { ROWS_MIN, TASK_MS, SPILL_BYTES, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {

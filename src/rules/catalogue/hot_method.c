@@ -1,11 +1,11 @@
 /* hot-method: profilers saw a stage spend its time in one method of the program. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/affected.h"
+#include "rules/cases/sites.h"
 #include "rules/finding.h"
-#include "rules/shared/affected.h"
-#include "rules/shared/sampled.h"
-#include "rules/shared/sites.h"
+#include "rules/tasks/sampled.h"
 
 /* What is left when the program no longer waits, or prepares once: one request instead of many, and the first time. */
 #define SAVED 0.9

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/memory.h"
+#include "analyze/app_facts.h"
+#include "base/memory/allocator.h"
 #include "rules/finding.h"
 
 enum { IDLE_SHARE, SAVED_SHARE, CORE_MIN_MS, LONGER_MAX, STRETCH_MIN_MS, RELEASE_MS };

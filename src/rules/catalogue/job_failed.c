@@ -1,10 +1,10 @@
 /* job-failed: jobs failed, with the cause at the root of Spark's chain of exceptions. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_advice.h"
+#include "rules/fixes/failure_advice.h"
 
 #define CAUSES_KEPT 64
 

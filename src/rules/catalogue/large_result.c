@@ -1,11 +1,11 @@
 /* large-result: an action brings so much to the driver that its limit, its memory or the time of fetching matter. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "model/failure_text.h"
+#include "rules/cases/cases.h"
 #include "rules/finding.h"
-#include "rules/shared/cases.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 #define MIB 1048576.0
 /* Sites told apart; a program has few that collect much. */

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/memory.h"
+#include "analyze/app_facts.h"
+#include "base/memory/allocator.h"
+#include "rules/cases/cases.h"
 #include "rules/finding.h"
-#include "rules/shared/cases.h"
 
 enum { STRETCH_MS, IDLE_SHARE, ALONE_SHARE, SAVING_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {

@@ -1,8 +1,8 @@
 /* lock-contention: profilers saw tasks of a stage wait for locks that other threads of their executor held. */
+#include "rules/cases/affected.h"
+#include "rules/cases/sites.h"
 #include "rules/finding.h"
-#include "rules/shared/affected.h"
-#include "rules/shared/sampled.h"
-#include "rules/shared/sites.h"
+#include "rules/tasks/sampled.h"
 
 /* What is left when no task waits for another: locks that are held for a moment. */
 #define SAVED 0.9

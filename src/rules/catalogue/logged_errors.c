@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyze/facts.h"
-#include "analyze/logged_waits.h"
+#include "analyze/app_facts.h"
+#include "analyze/tracks/logged_waits.h"
 #include "model/tracks/tracks.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum { WAIT_SHARE, ERRORS, WARNINGS };
 static const struct pyro_threshold thresholds[] = {

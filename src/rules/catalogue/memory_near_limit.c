@@ -1,8 +1,8 @@
 /* memory-near-limit: executors came through, but with next to no memory left. */
 #include <math.h>
 
-#include "analyze/facts.h"
-#include "analyze/shortage.h"
+#include "analyze/app_facts.h"
+#include "analyze/memory/shortage.h"
 #include "model/failure_text.h"
 #include "rules/finding.h"
 

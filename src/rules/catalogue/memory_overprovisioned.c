@@ -1,8 +1,8 @@
 /* memory-overprovisioned: executors never used more than a part of their heap. */
 #include <math.h>
 
-#include "analyze/facts.h"
-#include "analyze/shortage.h"
+#include "analyze/app_facts.h"
+#include "analyze/memory/shortage.h"
 #include "rules/finding.h"
 
 enum { USED_SHARE, HEAP_MIN, KNOWN_SHARE, RUN_MS, HEADROOM, RESERVED, SMALLER };

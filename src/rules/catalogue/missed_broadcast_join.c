@@ -2,10 +2,10 @@
  * executor. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/plan_cases.h"
 #include "rules/finding.h"
-#include "rules/shared/plan_cases.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 #define MIB (1024.0 * 1024)
 

@@ -2,13 +2,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/order.h"
+#include "analyze/app_facts.h"
+#include "base/numbers/order.h"
 #include "rules/finding.h"
-#include "rules/shared/lineage.h"
-#include "rules/shared/plan_repeats.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/stage_tasks.h"
+#include "rules/fixes/remedy.h"
+#include "rules/plans/lineage.h"
+#include "rules/plans/plan_repeats.h"
+#include "rules/tasks/stage_tasks.h"
 
 enum { FINDINGS_MAX = 8 };
 

@@ -2,9 +2,9 @@
  */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/plan_cases.h"
 #include "rules/finding.h"
-#include "rules/shared/plan_cases.h"
 
 #define MIB (1024.0 * 1024)
 

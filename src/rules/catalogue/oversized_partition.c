@@ -1,11 +1,11 @@
 /* oversized-partition: each task of a stage has far more data than a task should, and it shows. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/cases.h"
 #include "rules/finding.h"
-#include "rules/shared/cases.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/stage_tasks.h"
+#include "rules/fixes/remedy.h"
+#include "rules/tasks/stage_tasks.h"
 
 #define MIB (1024.0 * 1024)
 

@@ -1,11 +1,11 @@
 /* python-worker-time: profilers saw Python workers read, convert and write rows instead of running the program. */
 #include <math.h>
 
+#include "rules/cases/affected.h"
+#include "rules/cases/sites.h"
 #include "rules/finding.h"
-#include "rules/shared/affected.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/sampled.h"
-#include "rules/shared/sites.h"
+#include "rules/fixes/remedy.h"
+#include "rules/tasks/sampled.h"
 
 /* What is left when only the needed columns are sent: some must be. */
 #define SAVED 0.8

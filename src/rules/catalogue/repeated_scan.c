@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/plan_cases.h"
 #include "rules/finding.h"
-#include "rules/shared/plan_cases.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum { SCANS_MIN, BYTES_MIN, TASK_SHARE_MIN, MEMORY_SHARE_MAX };
 static const struct pyro_threshold thresholds[] = {

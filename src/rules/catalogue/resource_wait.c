@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "rules/finding.h"
-#include "rules/shared/ramp.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
+#include "rules/timing/ramp.h"
 
 /* Executors that came so soon after the first one were asked for together with it. */
 #define TOGETHER_MS 15000.0

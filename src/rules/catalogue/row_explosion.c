@@ -1,10 +1,10 @@
 /* row-explosion: an operator puts out many times the rows that it got, and what comes after it pays for them. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/plan_cases.h"
 #include "rules/finding.h"
-#include "rules/shared/plan_cases.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum { GROWTH_MIN, ROWS_MIN, TASK_SHARE_MIN, SPARED_SHARE };
 static const struct pyro_threshold thresholds[] = {

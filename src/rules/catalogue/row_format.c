@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/sites.h"
 #include "rules/finding.h"
-#include "rules/shared/file_scans.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/sites.h"
-#include "rules/shared/write_codec.h"
+#include "rules/fixes/remedy.h"
+#include "rules/plans/file_scans.h"
+#include "rules/plans/write_codec.h"
 
 #define MIB (1024.0 * 1024)
 

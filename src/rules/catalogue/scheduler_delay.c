@@ -1,10 +1,10 @@
 /* scheduler-delay: tasks spend their time between driver and executor, before they run and after they ended. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/part_cases.h"
 #include "rules/finding.h"
-#include "rules/shared/part_cases.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL };
 static const struct pyro_threshold thresholds[] = {

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/memory.h"
+#include "analyze/app_facts.h"
+#include "base/memory/allocator.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 #include "rules/stable_id.h"
 
 enum { REPEATS, GAP_MS, BUSY, SITES, SAVING_MS, SAVING_SHARE };

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 #define MIB (1024.0 * 1024)
 

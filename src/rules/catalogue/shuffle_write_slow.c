@@ -1,10 +1,10 @@
 /* shuffle-write-slow: tasks wait for the disk while they write their shuffle output. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/part_cases.h"
 #include "rules/finding.h"
-#include "rules/shared/part_cases.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum { SHARE, MEAN_MS, RATE, TOTAL_MS, TOTAL_SHARE, USUAL, SMALL_BLOCK };
 static const struct pyro_threshold thresholds[] = {

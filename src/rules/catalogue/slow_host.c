@@ -2,12 +2,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/memory.h"
-#include "base/order.h"
+#include "analyze/app_facts.h"
+#include "base/memory/allocator.h"
+#include "base/numbers/order.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/stage_tasks.h"
+#include "rules/fixes/remedy.h"
+#include "rules/tasks/stage_tasks.h"
 
 enum { RATIO, TASKS, TASKS_ALL, STAGES, SLOWER_SHARE, SLOWER_RATIO, LOST_MS, LOST_SHARE };
 static const struct pyro_threshold thresholds[] = {

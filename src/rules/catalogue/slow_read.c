@@ -1,11 +1,11 @@
 /* slow-read: tasks wait for the place they read from, or the driver for lists of files. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/sites.h"
 #include "rules/finding.h"
-#include "rules/shared/file_scans.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/sites.h"
+#include "rules/fixes/remedy.h"
+#include "rules/plans/file_scans.h"
 
 /* What one stream of a healthy object store gives at the least, in bytes a millisecond. */
 #define FAIR_RATE 20000.0

@@ -1,12 +1,12 @@
 /* slow-write: output stages spend their time on writing or committing rather than on computing. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/sites.h"
 #include "rules/finding.h"
-#include "rules/shared/file_scans.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/sites.h"
-#include "rules/shared/writes.h"
+#include "rules/fixes/remedy.h"
+#include "rules/plans/file_scans.h"
+#include "rules/plans/writes.h"
 
 /* A fair target takes so many times the rate that counts as slow. */
 #define FAIR_RATIO 5

@@ -1,10 +1,10 @@
 /* small-input-files: the input lies in so many small files that opening them costs more than reading. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/cases.h"
 #include "rules/finding.h"
-#include "rules/shared/cases.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 #define MIB (1024.0 * 1024)
 /* Opening a small file and reading its footer: some 10 ms on HDFS and local disks, 50 ms and more on object stores. */

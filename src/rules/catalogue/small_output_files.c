@@ -1,11 +1,11 @@
 /* small-output-files: the output lies in many files far smaller than 128 MiB; whoever reads it pays for each. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/sites.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/sites.h"
-#include "rules/shared/writes.h"
+#include "rules/fixes/remedy.h"
+#include "rules/plans/writes.h"
 
 /* Creating and closing a file costs a task some 15 ms on local disks and HDFS, several times that on object stores. */
 #define CREATE_MS 15.0

@@ -1,7 +1,7 @@
 /* speculation-waste: speculative copies of tasks that came too late: their time was thrown away. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "rules/finding.h"
 
 enum { COPIES, LOST_RATIO, LOST_MS, LOST_SHARE };

@@ -1,11 +1,11 @@
 /* stage-retries: stages ran again, because shuffle files that they or others had written could not be fetched. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "model/failure_kinds.h"
 #include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum { NEAR_SHARE, NEAR_RISK, RISK, LITTLE_SHARE, LITTLE_RISK };
 static const struct pyro_threshold thresholds[] = {

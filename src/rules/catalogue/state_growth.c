@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "rules/finding.h"
-#include "rules/shared/streams.h"
+#include "rules/timing/streams.h"
 
 enum { BATCHES_MIN, ROWS_MIN, STEADY, REMOVED_SHARE, HEAP_SHARE, DAYS_MAX, RISK_DAYS };
 static const struct pyro_threshold thresholds[] = {

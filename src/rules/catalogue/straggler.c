@@ -1,11 +1,11 @@
 /* straggler: a few tasks of a stage are slow without more data; says what the evidence points to. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/cases.h"
 #include "rules/finding.h"
-#include "rules/shared/cases.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/slow_tasks.h"
+#include "rules/fixes/remedy.h"
+#include "rules/tasks/slow_tasks.h"
 
 /* A stage whose slow tasks' cause is known can be mended nearly wholly; unknown ones perhaps. */
 #define SURE 0.85

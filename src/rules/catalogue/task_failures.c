@@ -2,12 +2,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/memory.h"
+#include "analyze/app_facts.h"
+#include "base/memory/allocator.h"
 #include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_advice.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/failure_advice.h"
+#include "rules/fixes/remedy.h"
 
 #define CAUSES_KEPT 64
 /* Parts of the message that make up a cause. */

@@ -1,11 +1,11 @@
 /* too-few-partitions: a stage has fewer long tasks than there are slots. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/cases.h"
 #include "rules/finding.h"
-#include "rules/shared/cases.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/stage_tasks.h"
+#include "rules/fixes/remedy.h"
+#include "rules/tasks/stage_tasks.h"
 
 /* Cutting finer is nearly but not wholly free. */
 #define SURE 0.8

@@ -1,10 +1,10 @@
 /* too-many-partitions: so many tiny tasks that starting them costs more than their work. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/cases.h"
 #include "rules/finding.h"
-#include "rules/shared/cases.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
 
 enum {
     TINY_MS,

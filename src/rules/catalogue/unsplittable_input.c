@@ -1,11 +1,11 @@
 /* unsplittable-input: large files that only one task each can read, while other slots are idle. */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
+#include "rules/cases/sites.h"
 #include "rules/finding.h"
-#include "rules/shared/file_scans.h"
-#include "rules/shared/remedy.h"
-#include "rules/shared/sites.h"
+#include "rules/fixes/remedy.h"
+#include "rules/plans/file_scans.h"
 
 enum { SPLIT_RATIO, RDD_BYTES, TASK_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {

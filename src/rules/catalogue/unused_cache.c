@@ -2,12 +2,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/hash.h"
+#include "analyze/app_facts.h"
+#include "base/collections/hash.h"
+#include "rules/cases/cases.h"
 #include "rules/finding.h"
-#include "rules/shared/cases.h"
-#include "rules/shared/lineage.h"
-#include "rules/shared/remedy.h"
+#include "rules/fixes/remedy.h"
+#include "rules/plans/lineage.h"
 
 enum { FINDINGS_MAX = 16, PRICED_MAX = 256 };
 

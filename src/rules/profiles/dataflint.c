@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/facts.h"
-#include "base/map.h"
+#include "analyze/app_facts.h"
+#include "base/collections/map.h"
 #include "rules/finding.h"
+#include "rules/plans/plans.h"
 #include "rules/profiles/dataflint.h"
 #include "rules/profiles/profile.h"
-#include "rules/shared/plans.h"
 
 #define KIB 1024.0
 #define MIB (1024 * KIB)

@@ -3,8 +3,8 @@
 #ifndef PYRO_RULES_PROFILES_DATAFLINT_H
 #define PYRO_RULES_PROFILES_DATAFLINT_H
 
-#include "analyze/plan.h"
-#include "base/arena.h"
+#include "analyze/plans/plan_tree.h"
+#include "base/memory/arena.h"
 
 #define PYRO_NO_NODE UINT32_MAX
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/varint.h"
+#include "base/numbers/varint.h"
 
 struct pyro_slice pyro_dataflint_name(const struct pyro_dataflint_graph *graph, uint32_t node)
 {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "rules/finding.h"
 #include "rules/profiles/profile.h"
 

@@ -1,7 +1,7 @@
 /* get_job_bottlenecks of Kubeflow's MCP server for the Spark History Server. docs/profiles/kubeflow.md */
 #include <math.h>
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 #include "rules/finding.h"
 #include "rules/profiles/profile.h"
 

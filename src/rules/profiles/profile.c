@@ -1,6 +1,6 @@
 #include "rules/profiles/profile.h"
 
-#include "analyze/facts.h"
+#include "analyze/app_facts.h"
 
 #define PYRO_PROFILE(name, title) extern const struct pyro_profile pyro_profile_##name;
 #include "rules/profiles/profiles.def"

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/order.h"
-#include "base/saturate.h"
+#include "analyze/app_facts.h"
+#include "base/numbers/order.h"
+#include "base/numbers/saturate.h"
 #include "rules/finding.h"
 #include "rules/profiles/profile.h"
 #include "rules/profiles/sparklens.h"

@@ -2,7 +2,7 @@
 #ifndef PYRO_RULES_PROFILES_SPARKLENS_H
 #define PYRO_RULES_PROFILES_SPARKLENS_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "model/app.h"
 
 /* One stage id, its attempts together. Times in epoch ms, 0 where Sparklens has none. */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/facts.h"
-#include "base/saturate.h"
+#include "analyze/app_facts.h"
+#include "base/numbers/saturate.h"
 #include "rules/profiles/sparklens.h"
 
 ptrdiff_t pyro_sparklens_find(const struct pyro_sparklens_run *run, int64_t id)

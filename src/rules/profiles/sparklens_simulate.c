@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/saturate.h"
+#include "analyze/app_facts.h"
+#include "base/numbers/saturate.h"
 #include "rules/profiles/sparklens.h"
 
 enum state { UNSEEN, WAITING, RUNNABLE, STARTED, DONE };

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "base/map.h"
+#include "base/collections/map.h"
 #include "catalog/catalog.h"
 
 /* What the logs' environments say, read when it is first asked for. */

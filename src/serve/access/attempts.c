@@ -3,7 +3,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 /* Ten wrong tokens at once from one place, then one in six seconds; a hundred and five a second from everywhere. */
 enum { BURST = 10, EACH_MS = 6000, ALL_BURST = 100, ALL_EACH_MS = 200 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 void pyro_sessions_init(struct sessions *sessions)
 {

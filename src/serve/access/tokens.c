@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/replace_file.h"
-#include "base/strbuf.h"
-#include "base/thread.h"
+#include "base/files/replace_file.h"
+#include "base/memory/allocator.h"
+#include "base/strings/strbuf.h"
+#include "base/threads/thread.h"
 
 /* About 30 ms and 16 MiB for an attempt. */
 enum { HASH_PASSES = 3, HASH_MEMORY = 16 << 20, SECRET_BYTES = 32, FILE_BYTES = 8 << 20 };

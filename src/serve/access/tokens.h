@@ -11,7 +11,7 @@
 #include <sodium.h>
 
 #include "base/error.h"
-#include "base/slice.h"
+#include "base/strings/slice.h"
 #include "serve/request.h"
 #include "source/file_stamp.h"
 

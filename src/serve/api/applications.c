@@ -1,7 +1,7 @@
 /* version, applications */
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "serve/api/select.h"
 #include "serve/shared.h"
 

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "base/thread.h"
-#include "serve/api/api.h"
-#include "serve/api/body.h"
-#include "serve/failure.h"
+#include "base/threads/thread.h"
+#include "serve/api/api_request.h"
+#include "serve/api/json_body.h"
+#include "serve/failure_answer.h"
 #include "serve/shared.h"
 #include "serve/upload_cpu.h"
 #include "serve/uploads.h"
-#include "source/names.h"
+#include "source/discovery/names.h"
 #include "source/source.h"
 
 enum {

@@ -2,9 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/hash.h"
-#include "serve/api/api.h"
-#include "serve/failure.h"
+#include "base/collections/hash.h"
+#include "serve/api/api_request.h"
+#include "serve/failure_answer.h"
 #include "serve/shared.h"
 
 enum scope { SCOPE_ROOT, SCOPE_APP };

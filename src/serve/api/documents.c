@@ -1,7 +1,7 @@
 /* report, timeline, stages, sql, executors, environment, configuration, rules, openapi.json: what the library writes.
  */
-#include "serve/api/api.h"
-#include "serve/failure.h"
+#include "serve/api/api_request.h"
+#include "serve/failure_answer.h"
 #include "serve/stored.h"
 
 enum { TASKS_MAX = 2000000 };

@@ -1,6 +1,6 @@
 /* logs/errors, logs/top, logs/timeline, profile, flame: what the files next to the event log of a run say. */
 #include "report/flame/flame.h"
-#include "serve/api/api.h"
+#include "serve/api/api_request.h"
 #include "serve/run_files.h"
 
 enum { ERRORS = 100, ERRORS_MAX = 10000, CHUNKS = 20, CHUNKS_MAX = 10000 };

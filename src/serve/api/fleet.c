@@ -1,6 +1,6 @@
 /* fleet: views of the stores that the server was given. */
-#include "serve/fleet.h"
-#include "serve/api/api.h"
+#include "serve/api/api_request.h"
+#include "serve/fleet_question.h"
 #include "serve/shared.h"
 
 enum { STORES_MAX = 1000 };

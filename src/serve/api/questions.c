@@ -1,5 +1,5 @@
 /* whatif, cost, compare, findings: what is worked out when it is asked for. */
-#include "serve/api/api.h"
+#include "serve/api/api_request.h"
 #include "serve/shared.h"
 #include "serve/stored.h"
 

@@ -4,7 +4,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "serve/shared.h"
 
 enum { LIMIT_MAX = 1000, LIMIT = 100 };

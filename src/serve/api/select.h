@@ -2,7 +2,7 @@
 #ifndef PYRO_SERVE_API_SELECT_H
 #define PYRO_SERVE_API_SELECT_H
 
-#include "serve/api/api.h"
+#include "serve/api/api_request.h"
 
 struct api_selection {
     struct pyro_slice search, user;

@@ -1,7 +1,7 @@
 /* suggest: the configuration of the next run of an application, from what a store has. No log is opened, so that a job
  * that starts can wait for the answer. */
-#include "serve/api/api.h"
-#include "serve/fleet.h"
+#include "serve/api/api_request.h"
+#include "serve/fleet_question.h"
 
 enum { STORES = 1000 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 
 static void open_file(struct body *body, const char *folder)
 {

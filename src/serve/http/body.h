@@ -3,7 +3,7 @@
 #define PYRO_SERVE_HTTP_BODY_H
 
 #include "base/error.h"
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "serve/uploads.h"
 
 struct body {

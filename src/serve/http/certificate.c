@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/thread.h"
+#include "base/memory/allocator.h"
+#include "base/threads/thread.h"
 
 /* Handshakes last 30 seconds at most: then the connection is closed. */
 enum { PEM_BYTES = 1 << 20, CHAIN_MOST = 16, HANDSHAKE_SECONDS = 120, KEY_ID_BYTES = 64 };

@@ -2,7 +2,7 @@
 #include <limits.h>
 #include <zlib.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "serve/http/server.h"
 
 /* Shorter ones fit one packet anyway; of longer ones the client waits for the compression. */

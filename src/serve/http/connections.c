@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "base/memory.h"
-#include "base/thread.h"
+#include "base/memory/allocator.h"
+#include "base/threads/thread.h"
 
 enum { TICK_MS = 250, POLLED = 256 };
 

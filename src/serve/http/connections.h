@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 /* Seconds for a request's headers, also of the next one on the same connection; seconds and bytes a second for bodies
  * and answers. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "serve/http/framing.h"
 #include "serve/http/server.h"
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "serve/http/framing.h"
 
 enum { IDLE_SECONDS = 30, POOL_BYTES = 128 << 10, LOOPS_LIMIT = 4, OWN_FILES = 256 };

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "base/options.h"
-#include "base/thread.h"
+#include "base/threads/thread.h"
 #include "serve/http/listen.h"
 #include "store/store.h"
 

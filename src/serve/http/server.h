@@ -14,7 +14,7 @@
 #include "serve/http/certificate.h"
 #include "serve/http/connections.h"
 #include "serve/http/stream.h"
-#include "serve/http/watch.h"
+#include "serve/http/watch_files.h"
 #include "serve/http/workers.h"
 #include "serve/request.h"
 #include "serve/shared.h"

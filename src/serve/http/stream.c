@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/thread.h"
+#include "base/memory/allocator.h"
+#include "base/threads/thread.h"
 
 /* Blocks are filled while others are being sent; more than two, so that neither side waits for the other at each. */
 enum { BLOCKS = 4, BLOCK = 128 << 10, SEND = 128 << 10, STACK = 1 << 20 };

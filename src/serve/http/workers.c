@@ -1,5 +1,5 @@
 #include "serve/http/workers.h"
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

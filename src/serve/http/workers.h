@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 /* Part of what is worked on; whoever submits it keeps it until `run` was called. */
 struct serve_work {

@@ -3,10 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "query/query.h"
-#include "report/shared/humanize.h"
+#include "query/sql_query.h"
 #include "serve/mcp/mcp.h"
 #include "serve/stored.h"
+#include "text/humanize.h"
 
 static struct pyro_writer open_document(struct pyro_strbuf *document)
 {

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "serve/request.h"
 
 enum {

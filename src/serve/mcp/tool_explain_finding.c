@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "report/shared/humanize.h"
 #include "serve/mcp/mcp.h"
+#include "text/humanize.h"
 
 static void write_place(struct mcp_call *call, const json_t *where)
 {

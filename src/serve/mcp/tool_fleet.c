@@ -1,5 +1,5 @@
 /* fleet: what the runs of a store have in common. */
-#include "serve/fleet.h"
+#include "serve/fleet_question.h"
 #include "serve/mcp/mcp.h"
 
 enum { WIDTH = 200, LIST = 32 };

@@ -4,7 +4,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "serve/mcp/mcp.h"
 
 /* One attempt of an application that was asked for. */

@@ -1,5 +1,5 @@
 /* query: SQL over the tables of one run. */
-#include "query/query.h"
+#include "query/sql_query.h"
 #include "serve/mcp/mcp.h"
 
 static void list_tables(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened)

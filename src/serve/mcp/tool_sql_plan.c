@@ -1,8 +1,8 @@
 /* sql_plan: the final plan of one SQL execution as a tree of operators with their metrics. */
 #include <inttypes.h>
 
-#include "report/shared/escape.h"
 #include "serve/mcp/mcp.h"
+#include "text/escape.h"
 
 enum { DEEPEST_INDENT = 40, LONGEST_DETAIL = 160 };
 

@@ -1,5 +1,5 @@
 /* suggest: the configuration of the next run of an application, from what a store has. */
-#include "serve/fleet.h"
+#include "serve/fleet_question.h"
 #include "serve/mcp/mcp.h"
 
 static void write_suggestion(struct mcp_call *call, struct serve_fleet_question *whose,

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "report/shared/escape.h"
 #include "serve/mcp/mcp.h"
+#include "text/escape.h"
 
 static const struct mcp_tool *const tools[] = {
 #define MCP_TOOL(name, class) &pyro_mcp_tool_##name,

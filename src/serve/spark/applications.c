@@ -2,7 +2,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "serve/spark/api.h"
+#include "serve/spark/spark_request.h"
 
 void pyro_spark_version(struct spark_request *request)
 {

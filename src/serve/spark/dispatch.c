@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "serve/failure.h"
-#include "serve/spark/api.h"
+#include "serve/failure_answer.h"
+#include "serve/spark/spark_request.h"
 
 enum scope { SCOPE_ROOT, SCOPE_APP, SCOPE_FILE };
 

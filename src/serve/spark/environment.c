@@ -1,5 +1,5 @@
 /* environment */
-#include "serve/spark/api.h"
+#include "serve/spark/spark_request.h"
 
 void pyro_spark_environment(struct spark_request *request)
 {

@@ -1,7 +1,7 @@
 /* executors, allexecutors, allmiscellaneousprocess */
 #include <time.h>
 
-#include "serve/spark/api.h"
+#include "serve/spark/spark_request.h"
 
 static void write_executors(struct spark_request *request, bool active_only)
 {

@@ -1,7 +1,7 @@
 /* jobs, jobs/ID */
-#include "serve/spark/api.h"
 #include "serve/spark/pieces.h"
 #include "serve/spark/sort.h"
+#include "serve/spark/spark_request.h"
 
 static const char *const statuses[] = {"RUNNING", "SUCCEEDED", "FAILED", "UNKNOWN"};
 

@@ -2,7 +2,7 @@
 #ifndef PYRO_SERVE_SPARK_PIECES_H
 #define PYRO_SERVE_SPARK_PIECES_H
 
-#include "serve/spark/api.h"
+#include "serve/spark/spark_request.h"
 
 struct spark_pieces {
     /* Writes the next piece, a few hundred kilobytes at most; false: that was the last one. Where there is no memory

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "serve/spark/sort.h"
 
 /* Up to FEW values are sorted. More are counted in bins, ranges of values of equal width, which tell the bins that the

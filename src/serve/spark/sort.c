@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 
 enum { FEW = 24, BUCKETS = 256 };
 

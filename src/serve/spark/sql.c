@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/intern.h"
-#include "base/saturate.h"
-#include "serve/spark/api.h"
+#include "base/numbers/saturate.h"
+#include "base/strings/intern.h"
 #include "serve/spark/pieces.h"
 #include "serve/spark/sort.h"
+#include "serve/spark/spark_request.h"
 
 static const char *status_of(const struct pyro_history_sql *sql)
 {

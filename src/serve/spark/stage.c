@@ -1,6 +1,6 @@
 /* One stage attempt: its members, its tasks, its executors, and summaries over both. */
 #include "serve/spark/stage.h"
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 
 #include <math.h>
 

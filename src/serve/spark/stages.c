@@ -1,10 +1,10 @@
 /* stages, stages/ID, stages/ID/ATTEMPT */
 #include <stdio.h>
 
-#include "base/saturate.h"
-#include "serve/spark/api.h"
+#include "base/numbers/saturate.h"
 #include "serve/spark/pieces.h"
 #include "serve/spark/sort.h"
+#include "serve/spark/spark_request.h"
 #include "serve/spark/stage.h"
 
 static bool read_wish(struct spark_request *request, struct spark_stage_wish *wish, bool details)

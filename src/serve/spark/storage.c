@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/intern.h"
-#include "serve/spark/api.h"
+#include "base/strings/intern.h"
+#include "serve/spark/spark_request.h"
 
 /* The level that a block really has: where it is now, and how often. */
 static struct pyro_slice level_of(const struct pyro_history_rdd *rdd, const struct pyro_history_block *block,

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/memo.h"
+#include "base/collections/memo.h"
 
 #define METRIC(name)                                                                                                   \
     {                                                                                                                  \

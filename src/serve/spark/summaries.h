@@ -3,8 +3,8 @@
 #define PYRO_SERVE_SPARK_SUMMARIES_H
 
 #include "model/history/history.h"
-#include "serve/spark/api.h"
 #include "serve/spark/select.h"
+#include "serve/spark/spark_request.h"
 
 /* A row of what Spark tells, in its order: a metric, the sum of two, something derived of several, or the beginning or
  * the end of an object. */

@@ -1,5 +1,5 @@
 /* stages/ID/ATTEMPT/taskSummary, and the same inside stages */
-#include "serve/spark/api.h"
+#include "serve/spark/spark_request.h"
 #include "serve/spark/summaries.h"
 
 static void write_reals(struct spark_json *json, const double *values, size_t count)

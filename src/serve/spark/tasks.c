@@ -1,8 +1,8 @@
 /* stages/ID/ATTEMPT/taskList, and tasks inside stages */
-#include "base/saturate.h"
-#include "serve/spark/api.h"
+#include "base/numbers/saturate.h"
 #include "serve/spark/pieces.h"
 #include "serve/spark/sort.h"
+#include "serve/spark/spark_request.h"
 
 const char *const pyro_spark_task_statuses[SPARK_TASK_STATUSES] = {"RUNNING", "KILLED", "FAILED", "SUCCESS", "UNKNOWN"};
 

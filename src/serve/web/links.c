@@ -2,7 +2,7 @@
  * of the web UI that shows the same. */
 #include "report/shared/web_assets.h"
 #include "serve/request.h"
-#include "source/http.h"
+#include "source/http/http.h"
 
 /* Spark's pages below /history/ID or /history/ID/ATTEMPT, and ours below #/app/ID/ATTEMPT/. Parameters of Spark's page
  * become segments of ours; the first that lacks ends the address. */

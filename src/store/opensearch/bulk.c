@@ -2,8 +2,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "report/shared/escape.h"
 #include "store/opensearch/opensearch.h"
+#include "text/escape.h"
 
 enum { TRIES = 5, PAUSE_MS = 500 };
 

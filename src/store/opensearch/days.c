@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 
 enum { TRIES = 100, DAY_MS = 86400000 };
 

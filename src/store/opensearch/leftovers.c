@@ -1,7 +1,7 @@
 /* Rows that no run has: of a writer that was too late, or killed, and died before it could remove them. */
 #include <stdlib.h>
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "store/opensearch/opensearch.h"
 
 enum { DAY_MS = 86400000 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 
 enum { READ_TIMEOUT_S = 20 };
 

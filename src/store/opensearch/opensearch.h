@@ -1,4 +1,5 @@
-/* A store on OpenSearch: five indices, and requests over HTTP. Mappings are in mappings.c, documents in documents.c.
+/* A store on OpenSearch: five indices, and requests over HTTP. Mappings are in mappings.c, documents in
+ * document_members.c.
  *
  * A run is a document of -agg with the id of its application and attempt; its report and raw document are one of -raw;
  * findings and the like are documents of -rows that repeat what is known of the run, since nothing can be joined. */
@@ -7,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "source/http.h"
+#include "source/http/http.h"
 #include "store/store.h"
 
 enum pyro_opensearch_index {
@@ -49,7 +50,7 @@ struct pyro_opensearch {
 
 enum pyro_status pyro_opensearch_parse(struct pyro_opensearch *store, const char *place, struct pyro_error *error);
 
-/* ---- request.c ---- */
+/* ---- send_request.c ---- */
 
 enum pyro_opensearch_purpose { PYRO_OS_READS, PYRO_OS_WRITES }; /* PYRO_ERROR_INPUT or _OUTPUT where it fails */
 
@@ -108,7 +109,7 @@ bool pyro_opensearch_has_own(enum pyro_query_from from, struct pyro_slice name);
 const char *pyro_opensearch_kind(enum pyro_query_from from);
 enum pyro_opensearch_index pyro_opensearch_index_of(enum pyro_query_from from);
 
-/* ---- documents.c: members of documents, appended without braces ---- */
+/* ---- document_members.c: members of documents, appended without braces ---- */
 
 /* Ids are at most 512 bytes of OpenSearch's; long ones end with a hash. */
 struct pyro_slice pyro_opensearch_run_id(struct pyro_arena *arena, struct pyro_slice app_id, struct pyro_slice attempt);

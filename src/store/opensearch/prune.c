@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "store/opensearch/days.h"
 
 enum { BATCH = 500 };

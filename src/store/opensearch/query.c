@@ -1,10 +1,10 @@
 /* Questions: their conditions, and who asks. */
 #include <math.h>
 
-#include "base/saturate.h"
-#include "model/access.h"
-#include "report/shared/escape.h"
+#include "base/numbers/saturate.h"
+#include "model/viewers.h"
 #include "store/opensearch/question.h"
+#include "text/escape.h"
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 

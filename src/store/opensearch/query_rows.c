@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/shared/escape.h"
 #include "store/opensearch/question.h"
+#include "text/escape.h"
 
 /* What orders rows, behind what the question names. */
 struct term {

@@ -2,7 +2,7 @@
  * (if_seq_no), so that of two that want the same item one is refused. */
 #include "store/opensearch/work.h"
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What is too old, or too much, goes: in small transactions, so that others can write in between. */
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "store/sqlite/sqlite.h"
 
 /* How many runs, or pages of the file, one transaction deals with. */

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "store/query_groups.h"
 
 enum { STEPS = 20000 }; /* of SQLite's machine, between looks at the clock */

@@ -1,5 +1,5 @@
 /* A question to the text of one statement. */
-#include "model/access.h"
+#include "model/viewers.h"
 #include "store/sqlite/query.h"
 
 /* What orders rows, behind what the question names. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 
 /* A reader does not wait for as long as a writer: whoever reads has something to answer without the store. */
 enum { APPLICATION_ID = 0x5059524f, WRITER_PATIENCE_MS = 10000, READER_PATIENCE_MS = 1000 };

@@ -2,7 +2,7 @@
 #ifndef PYRO_STORE_SQLITE_SQLITE_H
 #define PYRO_STORE_SQLITE_SQLITE_H
 
-#include "base/map.h"
+#include "base/collections/map.h"
 #include "store/database.h"
 #include "store/store.h"
 

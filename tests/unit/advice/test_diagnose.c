@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
-#include "base/stop.h"
+#include "analyze/app_facts.h"
+#include "base/threads/stop.h"
 #include "rules/stable_id.h"
 #include "scene.h"
 

@@ -1,5 +1,5 @@
 /* Findings judged on a changed run. */
-#include "advice/whatif.h"
+#include "advice/whatif_api.h"
 #include "whatif_scene.h"
 
 /* What a straggler costs is lost in the waves of a smaller cluster, and matters on a larger one. */

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 
 struct pyro_app *fixture_app(int64_t start_ms, int64_t end_ms)
 {

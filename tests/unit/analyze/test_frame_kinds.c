@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/frame_kinds.h"
+#include "analyze/tracks/frame_kinds.h"
 #include "model/column.h"
 
 /* A stack of frames, outermost first: "function" of Java, or "file:function" of Python; its facts and frames. */

@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/fixed_point.h"
-#include "analyze/index.h"
+#include "analyze/accounts/fixed_point.h"
+#include "analyze/row_index.h"
 
 static uint64_t random_bits(uint64_t *state)
 {

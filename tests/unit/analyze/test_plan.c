@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/plan.h"
-#include "base/varint.h"
+#include "analyze/plans/plan_tree.h"
+#include "base/numbers/varint.h"
 #include "fixture.h"
 
 struct plan_case {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/stage_wall.h"
+#include "analyze/accounts/stage_wall.h"
 #include "fixture.h"
 
 enum { APPLICATIONS = 2000 };

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/stage_samples.h"
+#include "analyze/tracks/stage_samples.h"
 #include "fixture.h"
 #include "model/column.h"
 #include "model/tracks/tracks.h"

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/thread_tasks.h"
+#include "analyze/tracks/thread_tasks.h"
 
 enum { THREADS = 4, PER_THREAD = 60, TASKS = THREADS * PER_THREAD, MS = 1000000, SLACK = 5 * MS };
 

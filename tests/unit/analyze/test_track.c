@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/pauses.h"
-#include "analyze/track.h"
+#include "analyze/tracks/pauses.h"
+#include "analyze/tracks/track.h"
 #include "model/column.h"
 
 enum { PAUSES = 1000, MS = 1000000 };

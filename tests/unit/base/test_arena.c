@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 
 static void test_pieces_do_not_move_or_overlap(void **state)
 {

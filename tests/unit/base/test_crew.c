@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/crew.h"
+#include "base/threads/crew.h"
 
 enum { PIECES = 1000 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 
 static void test_same_text_same_number(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/json.h"
+#include "base/json/json_read.h"
 
 /* A reader over a copy of `text` with the padding that it needs. The copy lives until the next call. */
 static char copy[1 << 16];

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/map.h"
+#include "base/collections/map.h"
 
 static void test_put_and_get(void **state)
 {

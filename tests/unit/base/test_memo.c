@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/memo.h"
+#include "base/collections/memo.h"
 
 static void put(struct pyro_memo *memo, const char *key, const char *value)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/order.h"
+#include "base/numbers/order.h"
 
 static void test_sorts(void **state)
 {

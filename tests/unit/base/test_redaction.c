@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/secrets.h"
+#include "base/secrets/secrets.h"
 
 #define R PYRO_REDACTED
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/replace_file.h"
+#include "base/files/replace_file.h"
 
 static char folder[64], path[96], other[96];
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scan.h"
+#include "base/json/scan.h"
 
 /* A failure ends the test. */
 #define CHECK(expression) check((expression), #expression, __LINE__)

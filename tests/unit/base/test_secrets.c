@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/secrets.h"
+#include "base/secrets/secrets.h"
 
 #define STARS PYRO_REDACTED
 

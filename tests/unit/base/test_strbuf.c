@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 
 static void test_appends(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/text.h"
+#include "base/json/unescape.h"
 
 static void check(const char *raw, const char *expected, uint64_t replaced)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "compare/internal.h"
+#include "compare/comparing.h"
 #include "fixture.h"
 
 /* ---- Splitting the change of one stage ---- */

@@ -1,6 +1,6 @@
 #include "kit.h"
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 
 void kit_start(struct kit *kit, uint32_t wanted)
 {

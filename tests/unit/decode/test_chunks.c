@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "decode/logs/chunks.h"
+#include "decode/logs/repeats/chunks.h"
 #include "model/column.h"
 
 struct setup {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "decode/logs/collapse.h"
+#include "decode/logs/repeats/collapse.h"
 
 /* Letters are the items; the result is such as "3(ab) 1(c)". */
 static void assert_pieces(const char *letters, const char *expected)

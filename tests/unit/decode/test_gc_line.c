@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "decode/logs/gc_log.h"
+#include "decode/logs/gc/gc_log.h"
 #include "model/column.h"
 
 #define MIB (1LL << 20)

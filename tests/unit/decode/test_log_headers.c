@@ -1,5 +1,5 @@
 /* Headers of text logs, times, own patterns, and lines to records. */
-#include "decode/logs/header.h"
+#include "decode/logs/records/header.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "decode/logs/layout.h"
-#include "decode/logs/line_time.h"
-#include "decode/logs/records.h"
-#include "decode/logs/task.h"
+#include "decode/logs/named_task.h"
+#include "decode/logs/records/line_time.h"
+#include "decode/logs/records/records.h"
 #include "model/column.h"
 
 #define T0 1709288102000 /* 2024-03-01 10:15:02 UTC */

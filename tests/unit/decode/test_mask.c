@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/slice.h"
-#include "decode/logs/mask.h"
+#include "base/strings/slice.h"
+#include "decode/logs/repeats/mask.h"
 #include "model/column.h"
 
 struct masking {

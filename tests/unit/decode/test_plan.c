@@ -1,5 +1,5 @@
 /* Plans of SQL executions: their trees, and what their metrics sum up to. */
-#include "base/varint.h"
+#include "base/numbers/varint.h"
 #include "kit.h"
 
 #define START(id, plan)                                                                                                \

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "decode/logs/repeated_blocks.h"
+#include "decode/logs/repeats/repeated_blocks.h"
 
 /* The result is such as "3(abc) 2(de)". `most`: how many symbols decide; 0: all. */
 static void assert_blocks(const char *letters, size_t most, const char *expected)

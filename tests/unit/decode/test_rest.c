@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "decode/rest/reading.h"
+#include "decode/rest/rest_reading.h"
 
 #define TEXT(text) PYRO_SLICE_LITERAL("\"" text "\"")
 

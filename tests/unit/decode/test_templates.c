@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "decode/logs/templates.h"
+#include "decode/logs/repeats/templates.h"
 #include "model/column.h"
 
 static struct pyro_log_record record_of(const char *logger, const char *message)

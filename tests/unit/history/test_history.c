@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/secrets.h"
-#include "base/strbuf.h"
+#include "base/secrets/secrets.h"
+#include "base/strings/strbuf.h"
 #include "history/history.h"
 #include "model/history/pack.h"
 

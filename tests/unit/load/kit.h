@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 #include "pyrometer.h"
 
 /* A small application with a bit of everything: jobs, stages, tasks of which one fails, SQL, damage. */

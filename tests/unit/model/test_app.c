@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "model/app.h"
 
 static void test_schemas(void **state)

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "predict/tasks.h"
+#include "predict/cut_tasks.h"
 
 /* Two executors of a core each, there from the start. Tasks of the first stage take 3 s where the executor is new and
  * 1 s after that; those of the four behind it 1.5 s where they are the first there, and 1 s after that. */

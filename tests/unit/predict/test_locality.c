@@ -1,5 +1,5 @@
 /* Other waits for locality, on runs whose answers are computed by hand. */
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "whatif_scene.h"
 
 static void run(struct whatif_scene *scene, const char *executor, const char *level, int64_t from, int64_t to)

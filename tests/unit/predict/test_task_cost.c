@@ -1,6 +1,6 @@
 /* What a task costs for itself: the first ones of a stage, formats of files, how shuffles write, builds of broadcasts.
  */
-#include "predict/tasks.h"
+#include "predict/cut_tasks.h"
 #include "whatif_scene.h"
 
 enum { MB = 1000 * 1000 };

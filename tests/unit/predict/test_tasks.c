@@ -1,7 +1,7 @@
 /* Models that change tasks: partitions, amounts of data, memory. */
 #include <string.h>
 
-#include "predict/tasks.h"
+#include "predict/cut_tasks.h"
 #include "whatif_scene.h"
 
 enum { MB = 1000 * 1000 };

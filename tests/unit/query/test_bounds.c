@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/query.h"
+#include "query/sql_query.h"
 
 static enum pyro_status query(struct fixture *fixture, const char *sql)
 {

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "fixture.h"
 #include "replay/replay.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
-#include "report/shared/escape.h"
+#include "base/strings/intern.h"
+#include "text/escape.h"
 
 static int collect(void *context, const void *data, size_t len)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "report/diagnosis/sarif.h"
-#include "report/shared/escape.h"
-#include "report/shared/humanize.h"
+#include "text/escape.h"
+#include "text/humanize.h"
 
 typedef void adder(struct pyro_strbuf *, struct pyro_slice);
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "report/sparkview/json.h"
+#include "report/sparkview/spark_json.h"
 
 static void start(struct pyro_strbuf *out, struct spark_json *json)
 {

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "base/intern.h"
-#include "base/varint.h"
+#include "base/numbers/varint.h"
+#include "base/strings/intern.h"
 
 enum { WARM_UP_MS = 2000 };
 

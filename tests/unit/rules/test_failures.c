@@ -1,7 +1,7 @@
 /* task-failures, executor-lost and resource-wait. */
 #include <stdio.h>
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "scene.h"
 
 static const int64_t two_s = 2000;

@@ -2,7 +2,7 @@
  * finding a tenth inside of each, none a tenth outside. */
 #include <stdio.h>
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "scene.h"
 
 #define MIB INT64_C(1048576)

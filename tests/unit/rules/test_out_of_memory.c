@@ -1,7 +1,7 @@
 /* executor-oom, memory-near-limit, memory-overprovisioned, driver-memory and large-result. */
 #include <stdio.h>
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "scene.h"
 
 #define MIB INT64_C(1048576)

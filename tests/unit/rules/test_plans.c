@@ -1,5 +1,5 @@
 /* missed-broadcast-join, oversized-broadcast, cartesian-product, row-explosion, repeated-scan, aqe-disabled. */
-#include "base/varint.h"
+#include "base/numbers/varint.h"
 #include "scene.h"
 
 #define MIB INT64_C(1048576)

@@ -1,6 +1,6 @@
 /* stage-retries, job-failed, executor-churn and config-risk. */
-#include "base/intern.h"
-#include "rules/shared/known_settings.h"
+#include "base/strings/intern.h"
+#include "rules/fixes/known_settings.h"
 #include "scene.h"
 
 static const int64_t two_s = 2000;

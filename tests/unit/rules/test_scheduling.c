@@ -1,6 +1,6 @@
 /* Where, when and how tasks run: slow-host, locality-wait, speculation-waste, scheduler-delay, task-overhead,
  * shuffle-fetch-wait, shuffle-write-slow, shuffle-heavy. */
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "scene.h"
 
 #define MIB INT64_C(1048576)

@@ -1,7 +1,7 @@
 /* sequential-jobs and oversized-partition. */
 #include <stdio.h>
 
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "scene.h"
 
 #define MIB INT64_C(1048576)

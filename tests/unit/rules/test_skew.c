@@ -1,5 +1,5 @@
 /* data-skew and straggler: which of the two speaks, and when neither does. */
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "scene.h"
 
 #define MIB INT64_C(1048576)

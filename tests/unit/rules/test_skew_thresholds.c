@@ -1,5 +1,5 @@
 /* Thresholds of data-skew, slow-host and straggler: a finding a tenth inside of each, none a tenth outside. */
-#include "base/intern.h"
+#include "base/strings/intern.h"
 #include "scene.h"
 
 #define MIB INT64_C(1048576)

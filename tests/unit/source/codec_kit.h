@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/strbuf.h"
-#include "source/codec.h"
+#include "base/strings/strbuf.h"
+#include "source/codecs/codec.h"
 
 /* A text like an event log: lines of JSON that compress well, with numbers that do not. */
 struct pyro_strbuf kit_text(size_t len);

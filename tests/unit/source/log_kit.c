@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/strbuf.h"
+#include "base/strings/strbuf.h"
 
 int kit_folder_setup(void **state)
 {

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "source/input_buffer.h"
+#include "source/codecs/input_buffer.h"
 
 struct counter {
     size_t given, total, piece;

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "source/names.h"
+#include "source/discovery/names.h"
 
 static const struct {
     const char *base;

@@ -3,12 +3,12 @@
 #define PYRO_DECODE_PROFILING_JFR_CHUNK_H
 
 #include "decode/profiling/jfr/types.h"
-#include "decode/profiling/reading.h"
+#include "decode/profiling/profile_reading.h"
 
 enum {
     PYRO_JFR_HEADER = 68,           /* bytes in front of the first event */
     PYRO_JFR_CHUNK_MAX = 512 << 20, /* bytes; the JVM's own chunks have some 12 MiB */
-    PYRO_JFR_EVENT_KINDS = 24,      /* at most, of events.c */
+    PYRO_JFR_EVENT_KINDS = 24,      /* at most, of jfr_events.c */
 };
 
 /* A pause or a collection: what it freed is known when the chunk is read. */
@@ -87,7 +87,7 @@ struct pyro_slice pyro_jfr_text(struct pyro_jfr_chunk *chunk, const struct pyro_
 int64_t pyro_jfr_time(const struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *value);
 int64_t pyro_jfr_duration(const struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *value);
 
-/* events.c. Finds the types of the events that are decoded; then decodes one. False: no memory. */
+/* jfr_events.c. Finds the types of the events that are decoded; then decodes one. False: no memory. */
 bool pyro_jfr_bind_events(struct pyro_jfr_chunk *chunk);
 bool pyro_jfr_take_event(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_event *event);
 /* collections.c */

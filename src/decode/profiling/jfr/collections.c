@@ -1,5 +1,5 @@
 /* Garbage collections: spans, and the heap before and after each. */
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "decode/profiling/jfr/chunk.h"
 
 enum { START, DURATION, GC = 4, NAME, CAUSE, WHEN = NAME, USED = 6, COMMITTED };

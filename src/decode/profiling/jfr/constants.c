@@ -1,6 +1,6 @@
 /* Pools of constants. Checkpoint events hold entries of many pools; where each entry stands is noted, and it is decoded
  * when an event refers to it. */
-#include "base/text.h"
+#include "base/json/unescape.h"
 #include "decode/profiling/jfr/chunk.h"
 
 bool pyro_jfr_event_at(const struct pyro_jfr_chunk *chunk, size_t at, struct pyro_jfr_event *ret)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/slice.h"
+#include "base/strings/slice.h"
 
 struct pyro_jfr_cursor {
     const unsigned char *at, *end;

@@ -2,7 +2,7 @@
  *
  * Events are walked three times: for the metadata and the checkpoints, for the process, for the rest. The header's
  * offsets of the metadata and of the list of checkpoints are not needed for that, and a torn chunk has none. */
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "decode/profiling/jfr/chunk.h"
 
 struct recording {

@@ -1,6 +1,6 @@
 /* The metadata event: a table of texts, then a tree of elements with attributes. Classes have fields, and fields have
  * annotations, which say the unit of a time. */
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 #include "decode/profiling/jfr/types.h"
 
 void pyro_jfr_types_init(struct pyro_jfr_types *types, const struct pyro_allocator *allocator)

@@ -1,5 +1,5 @@
 /* What events refer to: threads, stacks, classes, texts, times. Each is decoded once a chunk. */
-#include "base/saturate.h"
+#include "base/numbers/saturate.h"
 #include "decode/profiling/jfr/chunk.h"
 
 struct pyro_slice pyro_jfr_text(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *value)

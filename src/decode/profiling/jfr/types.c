@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/memory.h"
+#include "base/memory/allocator.h"
 
 struct pyro_jfr_text pyro_jfr_take_text(struct pyro_jfr_cursor *cursor)
 {

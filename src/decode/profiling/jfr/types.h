@@ -5,9 +5,9 @@
 #ifndef PYRO_DECODE_PROFILING_JFR_TYPES_H
 #define PYRO_DECODE_PROFILING_JFR_TYPES_H
 
-#include "base/arena.h"
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/collections/map.h"
+#include "base/collections/vec.h"
+#include "base/memory/arena.h"
 #include "decode/profiling/jfr/cursor.h"
 
 enum {

@@ -1,0 +1,281 @@
+/* Scenarios answered side by side: each thread has its own fork of the replay and takes the next scenario. */
+#include "advice/whatif_api.h"
+
+#include <string.h>
+
+#include "advice/fix.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/threads/crew.h"
+
+/* Threads write the scenarios that they took, and nothing else of the whole. */
+struct answering {
+    struct pyro_whatif *whatif;
+    struct pyro_replay *replays[PYRO_CREW_MOST];
+    struct pyro_error errors[PYRO_CREW_MOST];
+};
+
+static bool answer_one(void *context, unsigned worker, size_t index, const struct pyro_stop *stop)
+{
+    struct answering *answering = context;
+    struct pyro_whatif *whatif = answering->whatif;
+    struct pyro_replay *replay = answering->replays[worker];
+    pyro_replay_stop_by(replay, stop);
+    enum pyro_status status = pyro_whatif_answer(whatif, replay, &whatif->arenas[worker], &whatif->scenarios[index],
+                                                 &answering->errors[worker]);
+    pyro_replay_stop_by(replay, NULL);
+    return status == PYRO_OK;
+}
+
+static enum pyro_status answer(struct pyro_whatif *whatif, unsigned threads, const struct pyro_stop *stop,
+                               struct pyro_error *error)
+{
+    struct answering answering = {.whatif = whatif, .replays = {whatif->run.replay}};
+    const struct pyro_crew_work work = {whatif->scenario_count, answer_one, &answering, stop};
+    unsigned forks = 1;
+    while (forks < threads && pyro_replay_fork(whatif->run.replay, &answering.replays[forks], NULL) == PYRO_OK)
+        forks++;
+    for (unsigned i = 0; i < forks; i++)
+        answering.errors[i] = (struct pyro_error){.size = sizeof(answering.errors[i])};
+    bool done = pyro_crew_run(forks, &work);
+    for (unsigned i = 1; i < forks; i++)
+        pyro_replay_free(answering.replays[i]);
+    for (unsigned i = 0; i < forks && !done; i++) {
+        enum pyro_status failed = answering.errors[i].code;
+        if (failed == PYRO_OK || failed == PYRO_ERROR_CANCELLED)
+            continue;
+        pyro_error_copy(error, &answering.errors[i]);
+        return failed;
+    }
+    return done ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
+}
+
+static enum pyro_status read_goal(const struct pyro_whatif_options *asked, struct pyro_goal *ret,
+                                  struct pyro_error *error)
+{
+    bool cost = asked->optimize && strcmp(asked->optimize, "cost") == 0;
+    *ret = (struct pyro_goal){asked->optimize != NULL, cost, asked->deadline_ms, asked->max_cost};
+    if (asked->optimize && !cost && strcmp(asked->optimize, "time") != 0)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the goal of the search is time or cost");
+    if (asked->deadline_ms < 0 || !(asked->max_cost >= 0))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a limit of a search is 0 or more");
+    if (!asked->optimize && (asked->deadline_ms > 0 || asked->max_cost > 0))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a deadline and a maximum cost are limits of a search");
+    return PYRO_OK;
+}
+
+static enum pyro_status leave_out(const struct pyro_whatif_options *asked, uint32_t *ret, struct pyro_error *error)
+{
+    for (size_t i = 0; i < asked->without_count; i++) {
+        unsigned model = 0;
+        while (model < PYRO_MODELS && strcmp(asked->without[i], pyro_model_name((enum pyro_model_id)model)) != 0)
+            model++;
+        if (model == PYRO_MODELS)
+            return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no model called '%.60s'", asked->without[i]);
+        *ret |= UINT32_C(1) << model;
+    }
+    return PYRO_OK;
+}
+
+/* A setting whose model is left out would be passed over in silence. */
+static enum pyro_status check_asked(const struct pyro_whatif *whatif, struct pyro_error *error)
+{
+    for (size_t i = 0; i < whatif->scenario_count; i++)
+        for (unsigned k = 0; k < PYRO_PREDICTED_SETTINGS; k++) {
+            const struct pyro_predicted_setting *setting = &pyro_predicted_settings[k];
+            if (whatif->scenarios[i].given[k].ptr && whatif->run.without >> setting->model & 1)
+                return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the model '%s' is left out, but %s needs it",
+                                      pyro_model_name(setting->model), setting->key);
+        }
+    return PYRO_OK;
+}
+
+static const struct pyro_finding *find_finding(const pyro_diagnosis *diagnosis, const char *id)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        if (pyro_slice_is(diagnosis->findings[i].id, id))
+            return &diagnosis->findings[i];
+    return NULL;
+}
+
+static enum pyro_status refuse_finding(struct pyro_whatif *whatif, const char *id, struct pyro_error *error)
+{
+    const pyro_diagnosis *diagnosis = whatif->diagnosis;
+    const char **ids = pyro_arena_array(&whatif->arena, diagnosis->finding_count + 1, sizeof(*ids));
+    if (!ids)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        ids[i] = diagnosis->findings[i].id.ptr;
+    const char *nearest = pyro_nearest(id, ids, diagnosis->finding_count);
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "no finding of this run has the id '%.80s'%s%s%s", id,
+                          nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
+/* A setting that was asked for by itself must not be changed by a fix. */
+static enum pyro_status check_clash(const struct pyro_scenario *asked, const struct pyro_scenario *fixed,
+                                    const char *what, struct pyro_error *error)
+{
+    for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++)
+        if (asked->given[i].ptr && asked->values[i] != fixed->values[i])
+            return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s=%.*s contradicts %s, which sets %.*s",
+                                  pyro_predicted_settings[i].key, (int)asked->given[i].len, asked->given[i].ptr, what,
+                                  (int)fixed->given[i].len, fixed->given[i].ptr);
+    return PYRO_OK;
+}
+
+static enum pyro_status fix_one(struct pyro_whatif *whatif, const char *id, struct pyro_scenario *scenario,
+                                struct pyro_error *error)
+{
+    const struct pyro_finding *finding = id ? find_finding(whatif->diagnosis, id) : NULL;
+    if (!finding)
+        return refuse_finding(whatif, id ? id : "", error);
+    struct pyro_scenario before = *scenario;
+    if (finding->saves.basis == PYRO_BASIS_NONE)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "nothing that fixes the finding '%.80s' changes the time of the run in a simulation", id);
+    if (!pyro_fix_apply(whatif->diagnosis->app, finding, &whatif->arena, scenario))
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    return check_clash(&before, scenario, id, error);
+}
+
+/* Every scenario has what fixes the findings that were named, and the plan where that was asked. */
+static enum pyro_status apply_fixes(struct pyro_whatif *whatif, const struct pyro_whatif_options *asked,
+                                    struct pyro_error *error)
+{
+    const pyro_diagnosis *diagnosis = whatif->diagnosis;
+    if (asked->plan && diagnosis->config_change_count == 0)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "no settings are recommended for this run: there is no plan");
+    whatif->needs_tasks = whatif->needs_tasks || asked->plan || asked->fix_count > 0;
+    whatif->fixes = pyro_arena_array(&whatif->arena, asked->fix_count + 1, sizeof(*whatif->fixes));
+    if (!whatif->fixes)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    for (size_t i = 0; i < asked->fix_count; i++) {
+        const struct pyro_finding *finding = asked->fix[i] ? find_finding(diagnosis, asked->fix[i]) : NULL;
+        if (finding)
+            whatif->fixes[whatif->fix_count++] = finding->id;
+    }
+    for (size_t i = 0; i < whatif->scenario_count; i++) {
+        struct pyro_scenario *scenario = &whatif->scenarios[i], before = *scenario;
+        if (asked->plan) {
+            pyro_fix_settings(diagnosis->app, diagnosis->config_changes, diagnosis->config_change_count, scenario);
+            PYRO_TRY(check_clash(&before, scenario, "the plan", error));
+        }
+        for (size_t k = 0; k < asked->fix_count; k++)
+            PYRO_TRY(fix_one(whatif, asked->fix[k], scenario, error));
+    }
+    return PYRO_OK;
+}
+
+static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *diagnosis,
+                            const struct pyro_whatif_options *asked, const struct pyro_options *options,
+                            struct pyro_error *error)
+{
+    unsigned threads = options->threads < PYRO_CREW_MOST ? options->threads : PYRO_CREW_MOST;
+    whatif->most_scenarios = asked->most_scenarios;
+    PYRO_TRY(pyro_whatif_ask(whatif, asked->set, asked->set_count, asked->sweep, asked->sweep_count, error));
+    PYRO_TRY(read_goal(asked, &whatif->goal, error));
+    whatif->diagnosis = diagnosis;
+    PYRO_TRY(apply_fixes(whatif, asked, error));
+    PYRO_TRY(pyro_predict_prepare(&whatif->run, diagnosis->app,
+                                  whatif->needs_tasks || whatif->goal.asked || diagnosis->finding_count > 0, error));
+    const struct pyro_stop stop = {pyro_stop_by_progress, (void *)options}; /* which it only reads */
+    pyro_replay_stop_by(whatif->run.replay, &stop);
+    PYRO_TRY(leave_out(asked, &whatif->run.without, error));
+    PYRO_TRY(check_asked(whatif, error));
+    PYRO_TRY(pyro_predict_take_prices(&whatif->run, asked->prices, asked->instance, asked->region, error));
+    if (whatif->goal.asked)
+        PYRO_TRY(pyro_predict_optimise(whatif, &whatif->goal, error));
+    whatif->judges = pyro_whatif_judges(whatif);
+    if (threads > whatif->scenario_count)
+        threads = (unsigned)whatif->scenario_count;
+    threads = threads > 0 ? threads : 1;
+    whatif->arenas = pyro_arena_array(&whatif->arena, threads, sizeof(*whatif->arenas));
+    if (!whatif->arenas)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    whatif->arena_count = threads;
+    for (unsigned i = 0; i < threads; i++)
+        pyro_arena_init(&whatif->arenas[i], whatif->arena.allocator);
+    pyro_replay_stop_by(whatif->run.replay, NULL);
+    return answer(whatif, threads, &stop, error);
+}
+
+enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct pyro_whatif_options *asked,
+                                 const struct pyro_options *options, pyro_whatif **ret, struct pyro_error *error)
+{
+    struct pyro_options own;
+    struct pyro_whatif_options question = {.size = sizeof(question)};
+    pyro_error_clear(error);
+    if (!diagnosis || !ret)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the diagnosis is missing");
+    PYRO_TRY(PYRO_TAKE(&question, asked, error));
+    if ((question.set_count > 0 && !question.set) || (question.sweep_count > 0 && !question.sweep) ||
+        (question.without_count > 0 && !question.without) || (question.fix_count > 0 && !question.fix))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "pyro_whatif_options.size is not a size that this library knows");
+    PYRO_TRY(pyro_options_resolve(options, &own, error));
+    struct pyro_whatif *whatif = pyro_allocate(own.allocator, sizeof(*whatif));
+    if (!whatif)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    *whatif = (struct pyro_whatif){0};
+    pyro_arena_init(&whatif->arena, own.allocator);
+    enum pyro_status status = run(whatif, diagnosis, &question, &own, error);
+    if (status == PYRO_OK)
+        *ret = whatif;
+    else
+        pyro_whatif_free(whatif);
+    return status;
+}
+
+void pyro_whatif_free(pyro_whatif *whatif)
+{
+    if (!whatif)
+        return;
+    const struct pyro_allocator *allocator = whatif->arena.allocator;
+    pyro_predict_done(&whatif->run);
+    for (unsigned i = 0; i < whatif->arena_count; i++)
+        pyro_arena_done(&whatif->arenas[i]);
+    pyro_arena_done(&whatif->arena);
+    pyro_release(allocator, whatif);
+}
+
+size_t pyro_whatif_scenario_count(const pyro_whatif *whatif)
+{
+    return whatif->scenario_count;
+}
+
+static int64_t known(int64_t value)
+{
+    return value == PYRO_NONE ? -1 : value;
+}
+
+enum pyro_status pyro_whatif_scenario(const pyro_whatif *whatif, size_t index, struct pyro_scenario_info *ret)
+{
+    if (index >= whatif->scenario_count)
+        return PYRO_ERROR_ARGUMENT;
+    const struct pyro_scenario *scenario = &whatif->scenarios[index];
+    const struct pyro_scenario_info info = {.executors = known(scenario->executors),
+                                            .cores_per_executor = known(scenario->cores_per_executor),
+                                            .memory_bytes = known(scenario->memory_bytes),
+                                            .wall_low_ms = scenario->wall_low_ms,
+                                            .wall_expected_ms = scenario->wall_expected_ms,
+                                            .wall_high_ms = scenario->wall_high_ms,
+                                            .core_ms = scenario->core_ms,
+                                            .utilization = scenario->utilization,
+                                            .cost = scenario->cost};
+    return PYRO_GIVE(ret, &info);
+}
+
+size_t pyro_whatif_setting_count(void)
+{
+    return PYRO_PREDICTED_SETTINGS;
+}
+
+enum pyro_status pyro_whatif_setting(size_t index, struct pyro_whatif_setting_info *ret)
+{
+    if (index >= PYRO_PREDICTED_SETTINGS)
+        return PYRO_ERROR_ARGUMENT;
+    const struct pyro_predicted_setting *setting = &pyro_predicted_settings[index];
+    const struct pyro_whatif_setting_info info = {sizeof(info), setting->key, setting->alias,
+                                                  pyro_model_name(setting->model), setting->doc};
+    return PYRO_GIVE(ret, &info);
+}

@@ -1,0 +1,259 @@
+#include "analyze/app_facts.h"
+
+#include <math.h>
+
+#include "analyze/memory/container.h"
+
+double pyro_real(int64_t value)
+{
+    return value > 0 ? (double)value : 0;
+}
+
+int64_t pyro_whole(double value)
+{
+    if (!(value > 0))
+        return 0;
+    return value >= 4611686018427387904.0 ? INT64_C(4611686018427387904) : (int64_t)(value + 0.5);
+}
+
+double pyro_span(int64_t from, int64_t to)
+{
+    return from == PYRO_NONE || to == PYRO_NONE || to <= from ? 0 : (double)to - (double)from;
+}
+
+double pyro_app_wall(const struct pyro_app *app)
+{
+    double wall = pyro_real(app->numbers.wall_total_ms);
+    return wall > 0 ? wall : pyro_real(app->application.duration_ms);
+}
+
+bool pyro_app_failed(const struct pyro_app *app)
+{
+    return pyro_slice_is(app->application.status, "failed") ||
+           (app->application.exit_code != PYRO_NONE && app->application.exit_code != 0);
+}
+
+bool pyro_app_is_streaming(const struct pyro_app *app)
+{
+    if (app->streams.count > 0)
+        return true;
+    /* REST answers hold no progress of queries; the jobs of a micro-batch name its run. */
+    for (size_t i = 0; app->integrity.rest && i < app->sql.count; i++)
+        if (pyro_slice_find(app->sql.items[i].description, "runId = ") &&
+            pyro_slice_find(app->sql.items[i].description, "batch = "))
+            return true;
+    return false;
+}
+
+bool pyro_app_is_interactive(const struct pyro_app *app)
+{
+    static const char *const names[] = {"Spark shell", "PySparkShell", "SparkSQL::",       "Thrift JDBC",
+                                        "Zeppelin",    "Jupyter",      "Databricks Shell", "livy-session"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (pyro_slice_find(app->application.name, names[i]))
+            return true;
+    return false;
+}
+
+bool pyro_app_spark_at_least(const struct pyro_app *app, int major, int minor)
+{
+    struct pyro_slice text = app->application.spark_version;
+    int number[2] = {0, 0};
+    size_t at = 0;
+    for (int part = 0; part < 2; part++) {
+        size_t first = at;
+        while (at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9' && number[part] < 10000)
+            number[part] = number[part] * 10 + (text.ptr[at++] - '0');
+        if (at == first)
+            return part == 0 || number[0] > major || (number[0] == major && minor == 0);
+        if (at < text.len && text.ptr[at] == '.')
+            at++;
+        else
+            break;
+    }
+    return number[0] > major || (number[0] == major && number[1] >= minor);
+}
+
+bool pyro_sql_adaptive(const struct pyro_app *app, int64_t sql)
+{
+    return pyro_app_spark_at_least(app, 3, 0) &&
+           pyro_sql_property_bool(app, sql, "spark.sql.adaptive.enabled", pyro_app_spark_at_least(app, 3, 2));
+}
+
+bool pyro_app_adaptive(const struct pyro_app *app)
+{
+    return pyro_sql_adaptive(app, PYRO_NONE);
+}
+
+bool pyro_app_dynamic_allocation(const struct pyro_app *app)
+{
+    return pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
+}
+
+double pyro_sql_shuffle_partitions(const struct pyro_app *app, int64_t sql)
+{
+    return pyro_real(pyro_sql_property_int(app, sql, "spark.sql.shuffle.partitions", 200));
+}
+
+double pyro_app_task_cpus(const struct pyro_app *app)
+{
+    return fmax(1, pyro_real(pyro_app_property_int(app, "spark.task.cpus", 1)));
+}
+
+double pyro_app_slots_per_executor(const struct pyro_app *app)
+{
+    double cores = 0;
+    for (size_t i = 0; i < app->executors.count; i++)
+        cores = fmax(cores, pyro_real(app->executors.items[i].cores));
+    if (cores < 1)
+        cores = pyro_real(pyro_app_property_int(app, "spark.executor.cores", 1));
+    return fmax(1, floor(cores / pyro_app_task_cpus(app)));
+}
+
+double pyro_app_driver_heap_bytes(const struct pyro_app *app)
+{
+    if (app->numbers.driver_heap_limit_bytes > 0)
+        return pyro_real(app->numbers.driver_heap_limit_bytes);
+    return pyro_real(pyro_app_property_size(app, "spark.driver.memory", 1 << 20, INT64_C(1) << 30));
+}
+
+const char *pyro_app_heap_key(const struct pyro_app *app)
+{
+    return pyro_app_is_local(app) ? "spark.driver.memory" : "spark.executor.memory";
+}
+
+double pyro_app_heap_bytes(const struct pyro_app *app)
+{
+    const int64_t mib = 1024 * 1024;
+    int64_t set = pyro_app_property_size(app, pyro_app_heap_key(app), mib, 1024 * mib);
+    return set > 0 ? (double)set : 1024.0 * (double)mib;
+}
+
+double pyro_app_memory_fraction(const struct pyro_app *app)
+{
+    const double usual = 0.6; /* Spark's default */
+    struct pyro_slice text = pyro_app_property(app, "spark.memory.fraction");
+    double value = text.len > 8 ? usual : pyro_property_decimal(text, usual);
+    return value > 0 && value <= 1 ? value : usual;
+}
+
+double pyro_app_slot_memory(const struct pyro_app *app)
+{
+    const double mib = 1024.0 * 1024;
+    double usable = fmax(pyro_app_heap_bytes(app) - 300 * mib, 64 * mib);
+    return usable * pyro_app_memory_fraction(app) / pyro_app_slots_per_executor(app);
+}
+
+double pyro_slots_between(const struct pyro_app *app, int64_t from, int64_t to)
+{
+    double length = pyro_span(from, to), sum = 0, at_once = 0;
+    double begin = (double)from, end = (double)to;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct pyro_executor *executor = &app->executors.items[i];
+        double added = executor->added_ms == PYRO_NONE ? begin : (double)executor->added_ms;
+        double removed = executor->removed_ms == PYRO_NONE ? end : (double)executor->removed_ms;
+        double slots = fmax(1, floor(pyro_real(executor->cores) / pyro_app_task_cpus(app)));
+        if (removed >= begin && added <= begin)
+            at_once += slots;
+        sum += fmax(0, fmin(removed, end) - fmax(added, begin)) * slots;
+    }
+    return length > 0 ? sum / length : at_once;
+}
+
+int64_t pyro_stage_begin(const struct pyro_stage *stage)
+{
+    return stage->first_task_ms != PYRO_NONE ? stage->first_task_ms : stage->submitted_ms;
+}
+
+double pyro_stage_length(const struct pyro_stage *stage)
+{
+    return pyro_span(stage->submitted_ms != PYRO_NONE ? stage->submitted_ms : stage->first_task_ms,
+                     stage->completed_ms);
+}
+
+double pyro_stage_read_bytes(const struct pyro_stage *stage)
+{
+    return pyro_real(stage->input_bytes) + pyro_real(stage->shuffle_read_bytes);
+}
+
+double pyro_stage_slots(const struct pyro_app *app, const struct pyro_stage *stage)
+{
+    double slots = pyro_slots_between(app, pyro_stage_begin(stage), stage->completed_ms);
+    if (slots < 0.5) {
+        double length = pyro_span(pyro_stage_begin(stage), stage->completed_ms);
+        slots = length > 0 ? ceil(pyro_real(stage->task_ms) / length) : 1;
+    }
+    return fmax(1, slots);
+}
+
+bool pyro_stage_is_sql(const struct pyro_stage *stage)
+{
+    return stage->sql != PYRO_NONE;
+}
+
+bool pyro_stage_was_coalesced(const struct pyro_app *app, const struct pyro_stage *stage)
+{
+    for (size_t i = 0; i < app->sql_nodes.count; i++) {
+        const struct pyro_sql_node *node = &app->sql_nodes.items[i];
+        if (node->sql == stage->sql && (pyro_slice_starts_with(node->name, "AQEShuffleRead") ||
+                                        pyro_slice_starts_with(node->name, "CustomShuffleReader")))
+            return true;
+    }
+    return false;
+}
+
+int64_t pyro_app_last_work(const struct pyro_app *app)
+{
+    int64_t last = PYRO_NONE;
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].completed_ms > last)
+            last = app->stages.items[i].completed_ms;
+    return last != PYRO_NONE ? last : app->application.end_ms;
+}
+
+double pyro_stage_repeated_part(const struct pyro_app *app, const struct pyro_stage *attempt)
+{
+    double done = 0, partitions = 0, later = 0;
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        if (stage->id != attempt->id)
+            continue;
+        double successes =
+            fmax(0, pyro_real(stage->tasks) - pyro_real(stage->failed_tasks) - pyro_real(stage->killed_tasks));
+        done += successes;
+        later += stage->attempt > 0 ? successes : 0;
+        partitions = fmax(partitions, pyro_real(stage->partitions));
+    }
+    return later > 0 ? fmin(1, fmax(0, done - partitions) / later) : 0;
+}
+
+bool pyro_job_failed(const struct pyro_job *job)
+{
+    static const char *const cancelled[] = {"cancelled", "canceled", "SparkContext was shut down"};
+    if (!pyro_slice_is(job->status, "failed"))
+        return false;
+    for (size_t i = 0; job->failure.ptr && i < sizeof(cancelled) / sizeof(cancelled[0]); i++)
+        if (pyro_slice_find(job->failure, cancelled[i]))
+            return false;
+    return true;
+}
+
+ptrdiff_t pyro_job_failed_stage(const struct pyro_app *app, const struct pyro_job *job)
+{
+    for (size_t i = app->stages.count; i-- > 0;)
+        if (app->stages.items[i].job == job->id && pyro_slice_is(app->stages.items[i].status, "failed"))
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+bool pyro_app_ended_in_failure(const struct pyro_app *app)
+{
+    int64_t last = PYRO_NONE, failed = PYRO_NONE;
+    for (size_t i = 0; i < app->jobs.count; i++) {
+        const struct pyro_job *job = &app->jobs.items[i];
+        last = job->id > last ? job->id : last;
+        if (pyro_job_failed(job) && job->id > failed)
+            failed = job->id;
+    }
+    return failed != PYRO_NONE && failed >= last;
+}

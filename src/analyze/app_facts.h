@@ -1,0 +1,77 @@
+/* Numbers that several rules need, derived from the model without changing it.
+ *
+ * Rules calculate in double: values come from logs and may be anything, so that sums and differences of 64-bit
+ * integers could overflow; a double cannot, and 53 bits are more than an estimate deserves. */
+#ifndef PYRO_ANALYZE_APP_FACTS_H
+#define PYRO_ANALYZE_APP_FACTS_H
+
+#include "analyze/platform.h"
+#include "model/app.h"
+
+/* 0 for unknown and negative values. */
+double pyro_real(int64_t value);
+/* Rounded and clamped to 0..2^62. */
+int64_t pyro_whole(double value);
+/* to - from, at least 0; 0 when either is unknown. */
+double pyro_span(int64_t from, int64_t to);
+
+/* Wall time of the application, from the account or else its duration. */
+double pyro_app_wall(const struct pyro_app *app);
+bool pyro_app_failed(const struct pyro_app *app);
+/* Micro-batches were run: gaps between jobs belong to the trigger. */
+bool pyro_app_is_streaming(const struct pyro_app *app);
+/* A shell, notebook or server: jobs come when somebody asks, so that gaps between them mean nothing. */
+bool pyro_app_is_interactive(const struct pyro_app *app);
+/* Spark version at least major.minor; unknown versions count as new. */
+bool pyro_app_spark_at_least(const struct pyro_app *app, int major, int minor);
+/* Adaptive execution is on: by its property, else by the version's default (on since 3.2). */
+bool pyro_app_adaptive(const struct pyro_app *app);
+/* The same for a SQL execution, whose session may have changed it. */
+bool pyro_sql_adaptive(const struct pyro_app *app, int64_t sql);
+bool pyro_app_dynamic_allocation(const struct pyro_app *app);
+/* spark.sql.shuffle.partitions of a SQL execution; PYRO_NONE: of the application. */
+double pyro_sql_shuffle_partitions(const struct pyro_app *app, int64_t sql);
+/* spark.task.cpus, at least 1. */
+double pyro_app_task_cpus(const struct pyro_app *app);
+/* Task slots of one executor of this application, at least 1. */
+double pyro_app_slots_per_executor(const struct pyro_app *app);
+/* Heap of an executor (of the driver for local masters), as measured or configured. */
+double pyro_app_heap_bytes(const struct pyro_app *app);
+/* Heap of the driver, as measured or configured. */
+double pyro_app_driver_heap_bytes(const struct pyro_app *app);
+/* "spark.executor.memory", or "spark.driver.memory" for local masters. */
+const char *pyro_app_heap_key(const struct pyro_app *app);
+/* spark.memory.fraction. */
+double pyro_app_memory_fraction(const struct pyro_app *app);
+/* Memory for execution that one slot of an executor may count on: (heap - 300 MiB) x spark.memory.fraction / slots. */
+double pyro_app_slot_memory(const struct pyro_app *app);
+
+/* Average number of task slots alive between two times; 0 when the log has no executors. */
+double pyro_slots_between(const struct pyro_app *app, int64_t from, int64_t to);
+
+/* When its tasks began, else when it was submitted. */
+int64_t pyro_stage_begin(const struct pyro_stage *stage);
+double pyro_stage_length(const struct pyro_stage *stage);
+/* Bytes that its tasks read: input and shuffle. */
+double pyro_stage_read_bytes(const struct pyro_stage *stage);
+/* Slots that its tasks could use: those alive while it ran, else its own average concurrency; at least 1. */
+double pyro_stage_slots(const struct pyro_app *app, const struct pyro_stage *stage);
+/* It belongs to a SQL execution (AQE and spark.sql.* apply). */
+bool pyro_stage_is_sql(const struct pyro_stage *stage);
+/* The plan of its query has a reader that joined shuffle partitions. */
+bool pyro_stage_was_coalesced(const struct pyro_app *app, const struct pyro_stage *stage);
+
+/* When the last stage ended, else the application's end. */
+int64_t pyro_app_last_work(const struct pyro_app *app);
+/* Of a later attempt the part of its work that had been done before: it computes what was lost and what was still to
+ * do; only the former is repeated: the successes of all attempts beyond the number of partitions. */
+double pyro_stage_repeated_part(const struct pyro_app *app, const struct pyro_stage *attempt);
+
+/* A failed job that was not just cancelled. */
+bool pyro_job_failed(const struct pyro_job *job);
+/* Row of the last failed stage of the job, or -1. */
+ptrdiff_t pyro_job_failed_stage(const struct pyro_app *app, const struct pyro_job *job);
+/* The last job failed: nothing came after it, so that the application most likely ended with it. */
+bool pyro_app_ended_in_failure(const struct pyro_app *app);
+
+#endif

@@ -1,0 +1,30 @@
+#include "analyze/memory/shortage.h"
+
+#include "analyze/app_facts.h"
+#include "model/failure_text.h"
+
+enum { CODE_KILLED = 137 };
+
+enum pyro_shortage pyro_executor_shortage(const struct pyro_app *app, const struct pyro_executor *executor)
+{
+    const double nearly = 0.85; /* a killed process sent its last metrics some seconds before */
+    struct pyro_slice reason = executor->remove_reason, master = app->application.master;
+    enum pyro_removal_kind kind = pyro_removal_kind(reason);
+    if (kind == PYRO_REMOVAL_CONTAINER_MEMORY)
+        return PYRO_SHORTAGE_CONTAINER;
+    if (kind == PYRO_REMOVAL_HEAP_MEMORY)
+        return PYRO_SHORTAGE_HEAP;
+    if (pyro_exit_code(reason) != CODE_KILLED)
+        return PYRO_SHORTAGE_NONE;
+    bool limited = pyro_text_has(master, "yarn") || pyro_text_has(master, "k8s");
+    bool full = pyro_real(executor->heap_peak_bytes) >= nearly * pyro_app_heap_bytes(app);
+    return limited || full ? PYRO_SHORTAGE_CONTAINER : PYRO_SHORTAGE_NONE;
+}
+
+bool pyro_task_died_of_shortage(const struct pyro_app *app, size_t task)
+{
+    int64_t row = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, task);
+    struct pyro_slice reason = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, task));
+    return row >= 0 && row < (int64_t)app->executors.count && pyro_slice_find(reason, "ExecutorLost") &&
+           pyro_executor_shortage(app, &app->executors.items[row]) != PYRO_SHORTAGE_NONE;
+}

@@ -1,0 +1,79 @@
+#include "base/files/replace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/collections/hash.h"
+
+enum { NAMES_TRIED = 100 };
+
+/* A new file next to `path`, and its name; mkstemp() would not ask the umask. -1: errno says why. */
+static int open_new(const char *path, mode_t mode, char *name, size_t bytes)
+{
+    int file = -1;
+    errno = EEXIST;
+    for (uint64_t i = 0; i < NAMES_TRIED && file < 0 && errno == EEXIST; i++) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        uint64_t chance = pyro_hash_mix(((uint64_t)getpid() << 32) ^ (uint64_t)now.tv_nsec ^ i);
+        int len = snprintf(name, bytes, "%s.new-%08x", path, (unsigned)chance);
+        if (len < 0 || (size_t)len >= bytes)
+            errno = ENAMETOOLONG;
+        else
+            file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    }
+    return file;
+}
+
+static bool write_whole(int file, struct pyro_slice content)
+{
+    for (size_t done = 0; done < content.len;) {
+        ssize_t wrote = write(file, content.ptr + done, content.len - done);
+        if (wrote < 0 && errno != EINTR)
+            return false;
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return true;
+}
+
+/* So that the new name lasts too. `name` is cut. */
+static void sync_folder(char *name)
+{
+    char *slash = strrchr(name, '/');
+    if (slash)
+        slash[1] = '\0';
+    int folder = open(slash ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return;
+    fsync(folder);
+    close(folder);
+}
+
+int pyro_replace_file(const char *path, struct pyro_slice content, const struct pyro_replacement *how)
+{
+    char name[PATH_MAX];
+    struct stat model;
+    bool known = how->like && stat(how->like, &model) == 0;
+    /* Nobody else may read it before it has its permissions. */
+    int file = open_new(path, known ? 0600 : how->mode, name, sizeof(name));
+    if (file < 0)
+        return errno;
+    bool ok = (!known || fchmod(file, model.st_mode & 07777) == 0) && write_whole(file, content) &&
+              (!how->lasts || fsync(file) == 0);
+    int failure = ok ? 0 : errno;
+    if (close(file) != 0 && failure == 0)
+        failure = errno;
+    if (failure == 0 && rename(name, path) != 0)
+        failure = errno;
+    if (failure != 0)
+        unlink(name);
+    else if (how->lasts)
+        sync_folder(name);
+    return failure;
+}

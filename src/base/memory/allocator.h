@@ -1,0 +1,14 @@
+/* The caller's allocator, or malloc where none was given. Sizes are checked by callers before they come here. */
+#ifndef PYRO_BASE_MEMORY_ALLOCATOR_H
+#define PYRO_BASE_MEMORY_ALLOCATOR_H
+
+#include <stddef.h>
+
+#include "pyrometer.h"
+
+void *pyro_allocate(const struct pyro_allocator *allocator, size_t size);
+/* `memory` may be NULL; on failure returns NULL and leaves `memory` as it was. */
+void *pyro_reallocate(const struct pyro_allocator *allocator, void *memory, size_t size);
+void pyro_release(const struct pyro_allocator *allocator, void *memory);
+
+#endif

@@ -1,0 +1,247 @@
+/* Tasks of a stage cut anew, and what becomes of them in the replay. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/task_rows.h"
+#include "base/numbers/order.h"
+#include "predict/cut_tasks.h"
+
+/* A task that reads so many times what the median does holds a key that no other cut divides. */
+#define LUMP 3.0
+/* Of its own tasks, so many map outputs each task fetches where both sides of the shuffle have one number of
+ * partitions; and what fetching one takes. */
+#define CUT_ALIKE 0.8
+#define BLOCK_MS  0.025
+enum { CUT_ALIKE_MIN = 6, FEW = 20 };
+/* Spilling does not grow by more; and what is left of a stage's work at least, whatever it spilled. */
+#define SPILL_TIMES_MAX 4.0
+#define WORK_LEFT       0.3
+/* What a task takes to open, close and commit its file. */
+#define WRITE_MS 45.0
+/* ... to hand its data to a Python worker and take the results. */
+#define PYTHON_MS 40.0
+/* The first added task of a scenario costs so many times its usual cost more, which fades over so many tasks. */
+#define COLD_TIMES 1.5
+#define WARM_TASKS 250.0
+/* Fewer of all tasks than this have anything to read: there are few keys, and each stays whole. */
+#define FILLED_MIN 0.9
+
+struct pyro_scenario_tasks *pyro_change_tasks(struct pyro_predict_change *change, size_t stage)
+{
+    const struct pyro_predicted_run *run = change->run;
+    if (!run->stages || run->stages[stage].count == 0)
+        return NULL;
+    if (!change->stages)
+        change->stages = pyro_arena_array(&change->scratch, run->app->stages.count, sizeof(*change->stages));
+    change->failed |= !change->stages;
+    if (!change->stages)
+        return NULL;
+    struct pyro_scenario_tasks *tasks = &change->stages[stage];
+    if (tasks->touched)
+        return tasks;
+    const struct pyro_stage_facts *facts = &run->stages[stage];
+    tasks->ms = pyro_arena_array(&change->scratch, facts->count, sizeof(*tasks->ms));
+    tasks->load = pyro_arena_array(&change->scratch, facts->count, sizeof(*tasks->load));
+    change->failed |= !tasks->ms || !tasks->load;
+    if (!tasks->ms || !tasks->load)
+        return NULL;
+    tasks->count = facts->count;
+    tasks->touched = true;
+    for (uint32_t i = 0; i < facts->count; i++) {
+        tasks->ms[i] = (double)run->tasks[facts->first + i].ms;
+        tasks->load[i] = facts->load > 0 ? (double)run->tasks[facts->first + i].load : 1;
+    }
+    return tasks;
+}
+
+/* Where a hash puts thing `number`: any fixed mixing will do. */
+static uint32_t place_of(uint32_t number, uint32_t count)
+{
+    uint64_t mixed = (number + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed ^= mixed >> 32;
+    return (uint32_t)(mixed % count);
+}
+
+/* Shares of the load for `count` tasks instead of `tasks->count`. */
+static void share(const struct pyro_scenario_tasks *tasks, double *sorted, double *shares, uint32_t count)
+{
+    uint32_t filled = 0;
+    double even = 0, all = 0;
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        if (tasks->load[i] > 0)
+            sorted[filled++] = tasks->load[i];
+        all += tasks->load[i];
+    }
+    memset(shares, 0, count * sizeof(*shares));
+    if (filled == 0 || !(all > 0)) {
+        for (uint32_t i = 0; i < count; i++)
+            shares[i] = 1.0 / count;
+        return;
+    }
+    pyro_sort_reals(sorted, filled);
+    if (filled < FILLED_MIN * tasks->count) {
+        for (uint32_t i = 0; i < filled; i++)
+            shares[place_of(i, count)] += sorted[i] / all;
+        return;
+    }
+    double median = sorted[filled / 2];
+    for (uint32_t i = 0; i < filled; i++)
+        even += sorted[i] > LUMP * median ? median : sorted[i];
+    /* Partitions of hashed keys spread with the root of their number. */
+    double wider = sqrt((double)count / tasks->count), mean = even / filled, sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double like = sorted[(uint64_t)i * filled / count];
+        like = like > LUMP * median ? median : like;
+        shares[i] = fmax(1 + (like / mean - 1) * fmin(wider, 1.5), 0.1);
+        sum += shares[i];
+    }
+    for (uint32_t i = 0; i < count; i++)
+        shares[i] *= even / all / sum;
+    for (uint32_t i = filled; i-- > 0 && sorted[i] > LUMP * median;)
+        shares[place_of(i, count)] += (sorted[i] - median) / all;
+}
+
+/* How many times its usual cost an added task costs more on average, for code that is not compiled yet: `more` of them
+ * come after change->added. */
+static double warm_up_of_added(struct pyro_predict_change *change, double more)
+{
+    double warm = exp(-change->added / WARM_TASKS) - exp(-(change->added + more) / WARM_TASKS);
+    change->added += more;
+    return COLD_TIMES * WARM_TASKS * warm / more;
+}
+
+/* The fixed cost of a task when `before` tasks become `count`. The tasks of a small stage are the first ones on their
+ * executors, which more tasks are not; but each of them fetches more blocks, where what they read is cut alike. */
+static double fixed_of_more(struct pyro_predict_change *change, size_t stage, uint32_t before, uint32_t count)
+{
+    const struct pyro_predicted_run *run = change->run;
+    const struct pyro_stage_facts *facts = &run->stages[stage];
+    double fixed = (double)facts->fixed_ms, blocks = (double)facts->blocks / fmax(facts->count, 1);
+    if (count <= before)
+        return fixed;
+    double writes = run->app->stages.items[stage].output_bytes > 0 ? WRITE_MS : 0;
+    writes += facts->python ? PYTHON_MS : 0;
+    double cold = warm_up_of_added(change, count - before), added = fmax(fixed, run->added_ms);
+    if (before < FEW)
+        added = fmin(added, run->added_ms * (1 + cold) + writes);
+    fixed = (before * fixed + (count - before) * added) / count;
+    bool alike = before >= CUT_ALIKE_MIN && blocks >= CUT_ALIKE * facts->count;
+    return fixed + (alike ? BLOCK_MS * blocks * ((double)count / before - 1) : 0);
+}
+
+/* Time that a stage spends less on spilling when its tasks become smaller, or more when they become larger: their need
+ * of memory follows what they read. */
+static double spared_spill_ms(const struct pyro_predicted_run *run, size_t stage, uint32_t count)
+{
+    const struct pyro_stage_facts *facts = &run->stages[stage];
+    double spill = 0, need = 0, memory = pyro_task_memory(run);
+    for (uint32_t i = 0; i < facts->count; i++) {
+        spill += (double)run->tasks[facts->first + i].spill;
+        need += (double)run->tasks[facts->first + i].need / facts->count;
+    }
+    if (!(spill > 0))
+        return 0;
+    double now = need * facts->count / count;
+    double was_out = pyro_spilled_memory(need, memory) * facts->count, out = pyro_spilled_memory(now, memory) * count;
+    double left = was_out > 0 ? fmin(out / was_out, SPILL_TIMES_MAX) : fmin((double)facts->count / count, 1);
+    return spill * run->spill_ms * (1 - left);
+}
+
+/* What the first tasks of a stage take longer than later ones, whatever they read: code that is not compiled yet, on
+ * executors and on the driver. Fills `extra` of each task in the order of the log; returns their sum. */
+static double find_warm_up(const struct pyro_scenario_tasks *tasks, double fixed, double *extra, double *values)
+{
+    double sum = 0, least = INFINITY, load = 0;
+    for (uint32_t i = 0; i < tasks->count; i++)
+        values[i] = tasks->ms[i];
+    double middle = pyro_median(values, tasks->count);
+    for (uint32_t i = 0; i < tasks->count; i++)
+        values[i] = tasks->load[i];
+    load = pyro_median(values, tasks->count);
+    double rate = load > 0 ? fmax(middle - fixed, 0) / load : 0;
+    for (uint32_t first = 0, end; first < tasks->count; first = end) {
+        end = first < 2 ? 2 : 2 * first;
+        end = end < tasks->count ? end : tasks->count;
+        if (!(least > 0)) { /* nor does any later one */
+            memset(extra + first, 0, (tasks->count - first) * sizeof(*extra));
+            break;
+        }
+        for (uint32_t i = first; i < end; i++)
+            values[i - first] = tasks->ms[i] - rate * tasks->load[i];
+        least = fmin(least, fmax(pyro_median(values, end - first) - fixed, 0));
+        for (uint32_t i = first; i < end; i++) {
+            extra[i] = fmin(least, fmax(tasks->ms[i] - fixed, 0));
+            sum += extra[i];
+        }
+    }
+    return sum;
+}
+
+void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_t count)
+{
+    struct pyro_scenario_tasks *tasks = pyro_change_tasks(change, stage);
+    count = count < 1 ? 1 : count > PYRO_REPLAY_PARTITIONS ? PYRO_REPLAY_PARTITIONS : count;
+    if (!tasks || tasks->count == count)
+        return;
+    double *ms = pyro_arena_array(&change->scratch, count, sizeof(*ms)),
+           *load = pyro_arena_array(&change->scratch, count, sizeof(*load)),
+           *sorted = pyro_arena_array(&change->scratch, tasks->count, sizeof(*sorted)),
+           *extra = pyro_arena_array(&change->scratch, tasks->count, sizeof(*extra));
+    double fixed = pyro_fixed_ms(change, stage), work = 0, all = 0;
+    change->failed |= !ms || !load || !sorted || !extra;
+    if (!ms || !load || !sorted || !extra)
+        return;
+    /* Of fewer tasks, more are the first ones. */
+    bool fewer = !tasks->recut && count < tasks->count;
+    if (fewer)
+        work -= find_warm_up(tasks, fixed, extra, sorted);
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        work += tasks->ms[i] - fixed; /* by chance some take less than the fixed cost */
+        all += tasks->load[i];
+    }
+    work = fmax(work, 0);
+    share(tasks, sorted, load, count);
+    /* The order of partitions has nothing to do with their size: mixed by a fixed rule. */
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t other = place_of(i, i);
+        double swap = load[i - 1];
+        load[i - 1] = load[other];
+        load[other] = swap;
+    }
+    work = fmax(work - spared_spill_ms(change->run, stage, count), WORK_LEFT * work);
+    fixed = fixed_of_more(change, stage, tasks->count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ms[i] = fixed + work * load[i] + (fewer ? extra[i] : 0);
+        load[i] *= all;
+    }
+    tasks->ms = ms;
+    tasks->load = load;
+    tasks->count = count;
+    tasks->recut = true;
+}
+
+void pyro_change_emit(struct pyro_predict_change *change)
+{
+    const struct pyro_predicted_run *run = change->run;
+    const struct pyro_allocator *allocator = run->app->allocator;
+    for (size_t s = 0; change->stages && s < run->app->stages.count && !change->failed; s++) {
+        const struct pyro_scenario_tasks *tasks = &change->stages[s];
+        if (!tasks->touched)
+            continue;
+        if (tasks->recut) {
+            struct pyro_edit *edit = pyro_vec_push(&change->edits, allocator);
+            change->failed |= !edit;
+            if (edit)
+                *edit =
+                    (struct pyro_edit){.kind = PYRO_EDIT_TASKS, .row = s, .count = tasks->count, .times = tasks->ms};
+            continue;
+        }
+        change->failed |= !pyro_vec_reserve(&change->edits, tasks->count, allocator);
+        for (uint32_t i = 0; i < tasks->count && !change->failed; i++) {
+            const struct pyro_task_facts *task = &run->tasks[run->stages[s].first + i];
+            if (tasks->ms[i] != (double)task->ms)
+                change->edits.items[change->edits.count++] =
+                    (struct pyro_edit){.kind = PYRO_EDIT_TASK, .row = task->row, .ms = tasks->ms[i]};
+        }
+    }
+}

@@ -1,0 +1,225 @@
+/* Task runs, sorted by stage, partition and attempt. Of each run its duration enters, and how it ended; not when. */
+#include "replay/replaying.h"
+
+static unsigned locality_level(struct pyro_slice text)
+{
+    static const char *const names[REPLAY_LEVELS] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"};
+    for (unsigned i = 0; i < REPLAY_LEVELS; i++)
+        if (pyro_slice_is(text, names[i]))
+            return i;
+    return 0;
+}
+
+struct task_sort {
+    struct pyro_replay *replay;
+    int64_t (*columns)[PYRO_READ_ROWS];
+    uint64_t *keys;        /* partition and attempt of each task, in log order */
+    unsigned char *levels; /* locality of each task */
+};
+
+enum { LAUNCH, FINISH, STATUS, STAGE, PLACE, ATTEMPT, COPY, LOCALITY, EXECUTOR, FETCH, COLUMNS };
+
+static void read_columns(const struct task_sort *sort, size_t first, size_t count)
+{
+    static const enum pyro_task_column columns[COLUMNS] = {
+        PYRO_TASK_launch_ms,    PYRO_TASK_finish_ms,        PYRO_TASK_status,      PYRO_TASK_stage_row,
+        PYRO_TASK_index,        PYRO_TASK_attempt,          PYRO_TASK_speculative, PYRO_TASK_locality,
+        PYRO_TASK_executor_row, PYRO_TASK_getting_result_ms};
+    for (unsigned i = 0; i < COLUMNS; i++)
+        pyro_task_read(&sort->replay->app->tasks, columns[i], first, count, sort->columns[i]);
+}
+
+static uint32_t stage_of(const struct pyro_replay *replay, int64_t row)
+{
+    return row >= 0 && row < (int64_t)replay->app->stages.count ? replay->stage_of_row[row] : REPLAY_NOBODY;
+}
+
+/* Spark's Ints; anything else is damage, and sorts wherever it does. */
+static uint64_t sort_key(int64_t place, int64_t attempt)
+{
+    return (uint64_t)(uint32_t)place << 32 | (uint32_t)attempt;
+}
+
+static void place_runs(struct task_sort *sort)
+{
+    struct pyro_replay *replay = sort->replay;
+    const struct pyro_app *app = replay->app;
+    for (uint32_t i = 0; i < replay->stage_count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[replay->stages[i].row];
+        replay->stages[i].runs.first = stage->first_task;
+    }
+    int64_t text = INT64_MIN;
+    unsigned level = 0;
+    for (size_t first = 0; first < app->tasks.count; first += PYRO_READ_ROWS) {
+        size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
+        read_columns(sort, first, count);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t number = stage_of(replay, sort->columns[STAGE][i]);
+            replay->run_of_task[first + i] = REPLAY_NOBODY;
+            if (number == REPLAY_NOBODY || sort->columns[STATUS][i] == PYRO_TASK_RESUBMITTED)
+                continue;
+            struct replay_stage *stage = &replay->stages[number];
+            if (sort->columns[LOCALITY][i] != text) {
+                text = sort->columns[LOCALITY][i];
+                level = locality_level(pyro_app_text(app, text));
+            }
+            int64_t ms = pyro_task_duration(sort->columns[LAUNCH][i], sort->columns[FINISH][i]);
+            int64_t fetch =
+                sort->columns[FETCH][i] > 0 ? pyro_task_duration(sort->columns[FETCH][i], sort->columns[FINISH][i]) : 0;
+            uint32_t place = stage->runs.first + stage->runs.count++;
+            replay->runs[place] = (struct replay_run){
+                .us = replay_us(ms),
+                .fetch_us = replay_us(fetch < ms ? fetch : 0),
+                .task = (uint32_t)(first + i),
+                .executor = sort->columns[EXECUTOR][i] < 0 ? REPLAY_NOBODY : (uint32_t)sort->columns[EXECUTOR][i],
+                .flags = (sort->columns[STATUS][i] == PYRO_TASK_SUCCESS ? REPLAY_RUN_SUCCESS : 0u) |
+                         (sort->columns[COPY][i] > 0 ? REPLAY_RUN_COPY : 0u)};
+            sort->keys[first + i] = sort_key(sort->columns[PLACE][i], sort->columns[ATTEMPT][i]);
+            sort->levels[first + i] = (unsigned char)level;
+        }
+    }
+}
+
+/* Runs of a stage into the order of their keys. */
+static bool sort_runs(struct task_sort *sort, struct replay_stage *stage, struct pyro_marks *marks)
+{
+    struct pyro_replay *replay = sort->replay;
+    struct replay_run *runs = &replay->runs[stage->runs.first];
+    bool sorted = true;
+    for (uint32_t i = 1; i < stage->runs.count && sorted; i++)
+        sorted = sort->keys[runs[i - 1].task] <= sort->keys[runs[i].task];
+    if (sorted)
+        return true;
+    marks->list.count = 0;
+    for (uint32_t i = 0; i < stage->runs.count; i++)
+        pyro_marks_add(marks, sort->keys[runs[i].task], 0, i);
+    if (!pyro_marks_finish(marks))
+        return false;
+    struct replay_run *copy = pyro_allocate(replay->allocator, stage->runs.count * sizeof(*copy));
+    if (!copy)
+        return false;
+    memcpy(copy, runs, stage->runs.count * sizeof(*copy));
+    for (uint32_t i = 0; i < stage->runs.count; i++)
+        runs[i] = copy[marks->list.items[i].row];
+    pyro_release(replay->allocator, copy);
+    return true;
+}
+
+int64_t pyro_replay_wait(const int64_t wait_ms[PYRO_LOCALITY_WAITS], unsigned near, unsigned far)
+{
+    static const int waits[REPLAY_LEVELS] = {PYRO_LOCALITY_PROCESS, PYRO_LOCALITY_NODE, -1, PYRO_LOCALITY_RACK, -1};
+    int64_t us = 0;
+    for (unsigned i = near; i < far && i < REPLAY_LEVELS; i++)
+        if (waits[i] >= 0)
+            us += replay_us(wait_ms[waits[i]]);
+    return us;
+}
+
+static int64_t recorded_wait(const struct pyro_app *app, unsigned near, unsigned far)
+{
+    int64_t usual = pyro_app_property_time(app, "spark.locality.wait", 1, 3000);
+    const int64_t waits[PYRO_LOCALITY_WAITS] = {pyro_app_property_time(app, "spark.locality.wait.process", 1, usual),
+                                                pyro_app_property_time(app, "spark.locality.wait.node", 1, usual),
+                                                pyro_app_property_time(app, "spark.locality.wait.rack", 1, usual)};
+    return pyro_replay_wait(waits, near, far);
+}
+
+/* Tasks that ran farther from their data than others of their stage may have waited for a better place, and those that
+ * ran in a process that had it for that one; or they had no preference, which the log does not tell from that. A stage
+ * shorter than the wait did not wait; of the others a replay of both finds the likelier (estimate.c). */
+static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
+{
+    enum { PARTITIONS_MAX = 1024 };
+    struct replay_run *runs = &sort->replay->runs[stage->runs.first];
+    unsigned best = REPLAY_LEVELS, next = REPLAY_LEVELS;
+    for (uint32_t i = 0; i < stage->runs.count; i++) {
+        unsigned level = sort->levels[runs[i].task];
+        best = level < best ? level : best;
+    }
+    for (uint32_t i = 0; i < stage->runs.count; i++) {
+        unsigned level = sort->levels[runs[i].task];
+        next = level > best && level != REPLAY_NO_PREF && level < next ? level : next;
+    }
+    if (best >= REPLAY_NO_PREF || next == REPLAY_LEVELS || stage->partitions > PARTITIONS_MAX)
+        return;
+    int64_t wait = recorded_wait(sort->replay->app, best, next);
+    stage->near = (unsigned char)best;
+    stage->far = (unsigned char)next;
+    if (wait == 0 || stage->to - stage->from < wait)
+        return;
+    stage->locality_wait = wait;
+    for (uint32_t i = 0; i < stage->runs.count; i++) {
+        unsigned level = sort->levels[runs[i].task];
+        if (!(runs[i].flags & REPLAY_RUN_HEAD) || (level != 0 && (level < next || level == REPLAY_NO_PREF)))
+            continue;
+        runs[i].flags |= REPLAY_RUN_WAITS | (level == 0 ? REPLAY_RUN_PINNED : 0u);
+    }
+}
+
+/* A stage fails with the first task that cannot fetch its input, or that failed for the last time. */
+static void mark_fatal(struct task_sort *sort, struct replay_stage *stage)
+{
+    const struct pyro_app *app = sort->replay->app;
+    struct replay_run *runs = &sort->replay->runs[stage->runs.first];
+    if (!app->stages.items[stage->row].failure.ptr)
+        return;
+    for (uint32_t i = 0; i < stage->runs.count; i++) {
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, runs[i].task) != PYRO_TASK_FAILED)
+            continue;
+        int64_t reason = pyro_task_get(&app->tasks, PYRO_TASK_reason, runs[i].task);
+        bool last = i + 1 == stage->runs.count || runs[i + 1].flags & REPLAY_RUN_HEAD;
+        if (pyro_slice_is(pyro_app_text(app, reason), "FetchFailed") ||
+            (last && !(runs[i].flags & (REPLAY_RUN_HEAD | REPLAY_RUN_COPY))))
+            runs[i].flags |= REPLAY_RUN_FATAL;
+    }
+}
+
+static void mark_heads(struct task_sort *sort, struct replay_stage *stage)
+{
+    struct pyro_replay *replay = sort->replay;
+    struct replay_run *runs = &replay->runs[stage->runs.first];
+    uint32_t head = 0;
+    for (uint32_t i = 0; i < stage->runs.count; i++) {
+        replay->run_of_task[runs[i].task] = stage->runs.first + i;
+        bool other = i == 0 || sort->keys[runs[i].task] >> 32 != sort->keys[runs[i - 1].task] >> 32;
+        if (other || i - head == REPLAY_ATTEMPTS_MAX) { /* Spark tries four times; more is damage */
+            head = i;
+            runs[i].flags |= REPLAY_RUN_HEAD;
+            runs[i].flags &= ~(uint32_t)REPLAY_RUN_COPY; /* its original is missing */
+            stage->partitions++;
+        }
+    }
+    mark_fatal(sort, stage);
+    mark_waiting(sort, stage);
+    stage->plain = stage->partitions == stage->runs.count;
+    for (uint32_t i = 0; i < stage->runs.count && stage->plain; i++)
+        stage->plain = !(runs[i].flags & REPLAY_RUN_FATAL);
+}
+
+bool pyro_replay_take_tasks(struct pyro_replay *replay)
+{
+    const struct pyro_app *app = replay->app;
+    size_t count = app->tasks.count;
+    struct task_sort sort = {.replay = replay};
+    struct pyro_marks marks;
+    pyro_marks_init(&marks, replay->allocator, 0);
+    sort.columns = pyro_scratch(app, COLUMNS, sizeof(*sort.columns));
+    sort.keys = pyro_scratch(app, count, sizeof(*sort.keys));
+    sort.levels = pyro_scratch(app, count, 1);
+    replay->runs = pyro_scratch(app, count, sizeof(*replay->runs));
+    replay->run_of_task = pyro_scratch(app, count, sizeof(*replay->run_of_task));
+    replay->run_count = (uint32_t)count;
+    bool done = sort.columns && sort.keys && sort.levels && replay->runs && replay->run_of_task;
+    if (done)
+        place_runs(&sort);
+    for (uint32_t i = 0; done && i < replay->stage_count; i++) {
+        done = sort_runs(&sort, &replay->stages[i], &marks);
+        if (done)
+            mark_heads(&sort, &replay->stages[i]);
+    }
+    pyro_marks_done(&marks);
+    pyro_release(replay->allocator, sort.columns);
+    pyro_release(replay->allocator, sort.keys);
+    pyro_release(replay->allocator, sort.levels);
+    return done;
+}

@@ -1,0 +1,136 @@
+#include "rules/plans/lineage.h"
+
+#include <stdlib.h>
+
+struct id_row {
+    int64_t id;
+    size_t row;
+};
+
+struct walk {
+    const struct pyro_app *app;
+    struct id_row *rows; /* of all RDDs, by id */
+    int64_t *built_by;   /* by RDD row: id of the stage that made it for the cache, PYRO_NONE: none */
+    PYRO_VEC(struct pyro_rdd_use) uses;
+};
+
+static int by_id(const void *left, const void *right)
+{
+    const struct id_row *a = left, *b = right;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static ptrdiff_t row_of(const struct walk *walk, int64_t id)
+{
+    struct id_row key = {id, 0};
+    const struct id_row *found =
+        walk->app->rdds.count ? bsearch(&key, walk->rows, walk->app->rdds.count, sizeof(key), by_id) : NULL;
+    return found ? (ptrdiff_t)found->row : -1;
+}
+
+static ptrdiff_t index_in(const struct pyro_stage *stage, int64_t id)
+{
+    size_t low = 0, high = stage->rdd_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (stage->rdd_ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < stage->rdd_count && stage->rdd_ids[low] == id ? (ptrdiff_t)low : -1;
+}
+
+static enum pyro_rdd_use_kind kind_of(struct walk *walk, const struct pyro_stage *stage, size_t row)
+{
+    const struct pyro_rdd *rdd = &walk->app->rdds.items[row];
+    if (rdd->cached != 1 || stage->id < rdd->cached_from || stage->id > rdd->cached_to)
+        return PYRO_RDD_COMPUTED;
+    if (walk->built_by[row] != PYRO_NONE && walk->built_by[row] != stage->id)
+        return PYRO_RDD_READ;
+    walk->built_by[row] = stage->id;
+    return PYRO_RDD_BUILT;
+}
+
+/* From the RDDs that no other RDD of the stage is made from, back to its sources or to what was cached. */
+static bool walk_stage(struct walk *walk, size_t stage_row, const struct pyro_allocator *allocator)
+{
+    const struct pyro_stage *stage = &walk->app->stages.items[stage_row];
+    ptrdiff_t rows[PYRO_STAGE_RDDS];
+    bool wanted[PYRO_STAGE_RDDS];
+    for (size_t i = 0; i < stage->rdd_count; i++) {
+        rows[i] = row_of(walk, stage->rdd_ids[i]);
+        wanted[i] = true;
+    }
+    for (size_t i = 0; i < stage->rdd_count; i++) {
+        const struct pyro_rdd *rdd = rows[i] < 0 ? NULL : &walk->app->rdds.items[rows[i]];
+        for (uint32_t p = 0; rdd && p < rdd->parent_count; p++) {
+            ptrdiff_t parent = index_in(stage, rdd->parent_ids[p]);
+            if (parent >= 0 && (size_t)parent != i)
+                wanted[parent] = false;
+        }
+    }
+    /* Parents have smaller ids than what is made from them, so that one pass from the newest on is enough. */
+    for (size_t i = stage->rdd_count; i > 0; i--) {
+        if (!wanted[i - 1] || rows[i - 1] < 0)
+            continue;
+        size_t row = (size_t)rows[i - 1];
+        struct pyro_rdd_use *use = pyro_vec_push(&walk->uses, allocator);
+        if (!use)
+            return false;
+        *use = (struct pyro_rdd_use){stage_row, row, kind_of(walk, stage, row)};
+        const struct pyro_rdd *rdd = &walk->app->rdds.items[row];
+        for (uint32_t p = 0; use->kind != PYRO_RDD_READ && p < rdd->parent_count; p++) {
+            ptrdiff_t parent = index_in(stage, rdd->parent_ids[p]);
+            if (parent >= 0 && (size_t)parent < i - 1)
+                wanted[parent] = true;
+        }
+    }
+    return true;
+}
+
+bool pyro_lineage_load(struct pyro_rule_context *context, struct pyro_lineage *ret)
+{
+    const struct pyro_app *app = context->app;
+    struct walk walk = {.app = app};
+    walk.rows = pyro_arena_array(context->scratch, app->rdds.count + 1, sizeof(*walk.rows));
+    walk.built_by = pyro_arena_array(context->scratch, app->rdds.count + 1, sizeof(*walk.built_by));
+    *ret =
+        (struct pyro_lineage){.first = pyro_arena_array(context->scratch, app->stages.count + 1, sizeof(*ret->first))};
+    bool ok = walk.rows && walk.built_by && ret->first;
+    for (size_t i = 0; ok && i < app->rdds.count; i++) {
+        walk.rows[i] = (struct id_row){app->rdds.items[i].id, i};
+        walk.built_by[i] = PYRO_NONE;
+    }
+    if (ok && app->rdds.count > 1)
+        qsort(walk.rows, app->rdds.count, sizeof(*walk.rows), by_id);
+    for (size_t i = 0; ok && i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        ret->first[i] = walk.uses.count;
+        if (stage->attempt == 0 && stage->tasks > 0 && stage->rdd_count > 0)
+            ok = walk_stage(&walk, i, context->arena->allocator);
+    }
+    if (ok) {
+        ret->first[app->stages.count] = ret->count = walk.uses.count;
+        ret->uses = pyro_arena_array(context->scratch, ret->count + 1, sizeof(*ret->uses));
+        ok = ret->uses != NULL;
+    }
+    if (ok && ret->count > 0)
+        memcpy(ret->uses, walk.uses.items, ret->count * sizeof(*ret->uses));
+    pyro_vec_done(&walk.uses, context->arena->allocator);
+    context->failed |= !ok;
+    return ok;
+}
+
+bool pyro_rdd_is_source(const struct pyro_rdd *rdd)
+{
+    static const char *const sources[] = {"parallelize",     "range",      "textFile",         "wholeTextFiles",
+                                          "binaryFiles",     "hadoopFile", "newAPIHadoopFile", "sequenceFile",
+                                          "newAPIHadoopRDD", "hadoopRDD",  "makeRDD",          "objectFile"};
+    if (rdd->parent_count == 0)
+        return true;
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+        if (pyro_slice_is(rdd->operation, sources[i]))
+            return true;
+    return pyro_slice_starts_with(rdd->operation, "Scan ");
+}

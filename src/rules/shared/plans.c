@@ -1,6 +1,0 @@
-#include "rules/shared/plans.h"
-
-const struct pyro_plans *pyro_rule_plans(struct pyro_rule_context *context)
-{
-    return context->plans;
-}

@@ -1,0 +1,212 @@
+#include "rules/tasks/stage_tasks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/app_facts.h"
+#include "base/memory/allocator.h"
+#include "base/numbers/order.h"
+
+enum { READ_ROWS = 4096 };
+
+/* More data than this explains time; ten rows instead of one do not. A core reads a MiB, or passes a thousand rows, in
+ * some ten milliseconds even with slow user code. */
+#define MATERIAL_BYTES   (1024.0 * 1024)
+#define MATERIAL_RECORDS 1000.0
+
+/* Keeps the `slots` smallest launch times of an executor; the largest of them is its limit. */
+static void keep_smallest(double *kept, size_t *used, size_t slots, double value)
+{
+    if (*used == slots && value >= kept[slots - 1])
+        return;
+    size_t at = *used < slots ? (*used)++ : slots - 1;
+    while (at > 0 && kept[at - 1] > value) {
+        kept[at] = kept[at - 1];
+        at--;
+    }
+    kept[at] = value;
+}
+
+bool pyro_cold_load(struct pyro_rule_context *context, struct pyro_cold *cold)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_allocator *allocator = context->arena->allocator;
+    size_t slots = (size_t)fmin(pyro_app_slots_per_executor(app), 1024), executors = app->executors.count;
+    *cold = (struct pyro_cold){NULL, executors};
+    if (executors == 0)
+        return true;
+    double *kept = executors < SIZE_MAX / slots / sizeof(*kept)
+                       ? pyro_allocate(allocator, executors * slots * sizeof(*kept))
+                       : NULL;
+    size_t *used = pyro_allocate(allocator, executors * sizeof(*used));
+    int64_t *rows = pyro_allocate(allocator, 2 * READ_ROWS * sizeof(*rows));
+    cold->until = pyro_allocate(allocator, executors * sizeof(*cold->until));
+    bool ok = kept && used && rows && cold->until;
+    if (ok)
+        memset(used, 0, executors * sizeof(*used));
+    for (size_t first = 0; ok && first < app->tasks.count; first += READ_ROWS) {
+        size_t count = app->tasks.count - first < READ_ROWS ? app->tasks.count - first : READ_ROWS;
+        pyro_task_read(&app->tasks, PYRO_TASK_executor_row, first, count, rows);
+        pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, rows + READ_ROWS);
+        for (size_t i = 0; i < count; i++)
+            if (rows[i] >= 0 && rows[i] < (int64_t)executors)
+                keep_smallest(kept + (size_t)rows[i] * slots, &used[rows[i]], slots, pyro_real(rows[READ_ROWS + i]));
+    }
+    for (size_t i = 0; ok && i < executors; i++)
+        cold->until[i] = used[i] > 0 ? kept[i * slots + used[i] - 1] : -1;
+    pyro_release(allocator, kept);
+    pyro_release(allocator, used);
+    pyro_release(allocator, rows);
+    if (!ok) {
+        pyro_cold_done(context, cold);
+        context->failed = true;
+    }
+    return ok;
+}
+
+void pyro_cold_done(struct pyro_rule_context *context, struct pyro_cold *cold)
+{
+    pyro_release(context->arena->allocator, cold->until);
+    *cold = (struct pyro_cold){0};
+}
+
+static struct pyro_stage_task read_task(const struct pyro_app *app, size_t row)
+{
+#define COLUMN(name) pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_##name, row))
+    struct pyro_stage_task task = {.row = row, .launch = COLUMN(launch_ms), .finish = COLUMN(finish_ms)};
+    task.duration = fmax(0, task.finish - task.launch);
+    task.read_bytes = COLUMN(input_bytes) + COLUMN(shuffle_remote_bytes) + COLUMN(shuffle_local_bytes);
+    task.read_records = COLUMN(input_records) + COLUMN(shuffle_read_records);
+    task.written = COLUMN(output_records) + COLUMN(shuffle_write_records);
+#undef COLUMN
+    task.cap = task.duration;
+    return task;
+}
+
+static int by_launch(const void *left, const void *right)
+{
+    const struct pyro_stage_task *a = left, *b = right;
+    if (a->launch < b->launch || a->launch > b->launch)
+        return a->launch < b->launch ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+enum figure { DURATION, COLD, OPENER, BYTES, RECORDS, WRITTEN };
+
+/* Median of one figure; of data the mean where the middle task has none (many empty partitions are no yardstick). */
+static double middle(const struct pyro_stage_tasks *tasks, enum figure figure, double *values)
+{
+    size_t count = 0;
+    double sum = 0;
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct pyro_stage_task *task = &tasks->items[i];
+        double value = figure == BYTES     ? task->read_bytes
+                       : figure == RECORDS ? task->read_records
+                       : figure == WRITTEN ? task->written
+                                           : task->duration;
+        if ((figure == COLD && !task->cold) || (figure == OPENER && !task->opener))
+            continue;
+        values[count++] = value;
+        sum += value;
+    }
+    double median = pyro_median(values, count);
+    return figure >= BYTES && median <= 0 && count > 0 ? sum / (double)count : median;
+}
+
+/* Marks the first tasks of this stage on each executor, as many as it has slots. */
+static void mark_openers(const struct pyro_app *app, struct pyro_stage_tasks *tasks, size_t *seen)
+{
+    double slots = pyro_app_slots_per_executor(app);
+    for (size_t i = 0; i < tasks->count; i++) {
+        int64_t executor = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, tasks->items[i].row);
+        if (executor >= 0 && executor < (int64_t)app->executors.count)
+            tasks->items[i].opener = (double)seen[executor]++ < slots;
+    }
+}
+
+bool pyro_stage_tasks_load(struct pyro_rule_context *context, size_t stage_row, const struct pyro_cold *cold,
+                           struct pyro_stage_tasks *ret)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_allocator *allocator = context->arena->allocator;
+    const struct pyro_stage *stage = &app->stages.items[stage_row];
+    size_t all = stage->tasks > 0 && app->tasks_by_stage ? (size_t)stage->tasks : 0;
+    *ret = (struct pyro_stage_tasks){0};
+    if (stage->first_task >= app->tasks.count)
+        all = 0;
+    else if (all > app->tasks.count - stage->first_task)
+        all = app->tasks.count - stage->first_task;
+    ret->items = pyro_allocate(allocator, (all + 1) * sizeof(*ret->items));
+    double *values = pyro_allocate(allocator, (all + 1) * sizeof(*values));
+    size_t *seen = pyro_allocate(allocator, (app->executors.count + 1) * sizeof(*seen));
+    if (!ret->items || !values || !seen) {
+        pyro_release(allocator, values);
+        pyro_release(allocator, seen);
+        pyro_stage_tasks_done(context, ret);
+        context->failed = true;
+        return false;
+    }
+    memset(seen, 0, (app->executors.count + 1) * sizeof(*seen));
+    ret->begin = INFINITY;
+    for (size_t i = 0; i < all; i++) {
+        size_t row = app->tasks_by_stage[stage->first_task + i];
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) != PYRO_TASK_SUCCESS)
+            continue;
+        struct pyro_stage_task task = read_task(app, row);
+        int64_t executor = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, row);
+        if (cold && executor >= 0 && executor < (int64_t)cold->count)
+            task.cold = task.launch <= cold->until[executor];
+        ret->items[ret->count++] = task;
+        ret->work_ms += task.duration;
+        ret->begin = fmin(ret->begin, task.launch);
+        ret->end = fmax(ret->end, task.finish);
+    }
+    if (ret->count > 1)
+        qsort(ret->items, ret->count, sizeof(*ret->items), by_launch);
+    mark_openers(app, ret, seen);
+    ret->median_ms = middle(ret, DURATION, values);
+    ret->cold_median_ms = middle(ret, COLD, values);
+    ret->opener_median_ms = middle(ret, OPENER, values);
+    ret->median_bytes = middle(ret, BYTES, values);
+    ret->median_records = middle(ret, RECORDS, values);
+    ret->median_written = middle(ret, WRITTEN, values);
+    pyro_release(allocator, values);
+    pyro_release(allocator, seen);
+    return true;
+}
+
+void pyro_stage_tasks_done(struct pyro_rule_context *context, struct pyro_stage_tasks *tasks)
+{
+    pyro_release(context->arena->allocator, tasks->items);
+    *tasks = (struct pyro_stage_tasks){0};
+}
+
+double pyro_stage_task_usual_ms(const struct pyro_stage_tasks *tasks, const struct pyro_stage_task *task)
+{
+    double usual = tasks->median_ms;
+    if (task->opener)
+        usual = fmax(usual, tasks->opener_median_ms);
+    if (task->cold)
+        usual = fmax(usual, tasks->cold_median_ms);
+    return usual;
+}
+
+static double ratio_of(double value, double usual, double material)
+{
+    return usual > 0 && value - usual >= material ? value / usual : 1;
+}
+
+double pyro_stage_task_data_ratio(const struct pyro_stage_tasks *tasks, const struct pyro_stage_task *task)
+{
+    return fmax(ratio_of(task->read_bytes, tasks->median_bytes, MATERIAL_BYTES),
+                fmax(ratio_of(task->read_records, tasks->median_records, MATERIAL_RECORDS),
+                     ratio_of(task->written, tasks->median_written, MATERIAL_RECORDS)));
+}
+
+double pyro_stage_tasks_capped_end(const struct pyro_stage_tasks *tasks)
+{
+    double end = tasks->begin;
+    for (size_t i = 0; i < tasks->count; i++)
+        end = fmax(end, tasks->items[i].launch + fmin(tasks->items[i].cap, tasks->items[i].duration));
+    return end;
+}

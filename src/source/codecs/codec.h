@@ -1,0 +1,46 @@
+/* A codec turns a stream of compressed bytes into plain ones, block by block. One file each, listed in codecs.def. */
+#ifndef PYRO_SOURCE_CODECS_CODEC_H
+#define PYRO_SOURCE_CODECS_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Where a decoder takes its input from: `read` gives 1..capacity bytes, or 0 at the end. */
+struct pyro_byte_input {
+    enum pyro_status (*read)(void *context, void *buffer, size_t capacity, size_t *ret_len, struct pyro_error *error);
+    void *context;
+};
+
+struct pyro_codec {
+    const char *name;
+    /* True when a stream that begins with these bytes (at most PYRO_SNIFF_BYTES, fewer in short files) is of this
+     * codec. A stream that is cut inside its magic number is of it too; an empty one never is. */
+    bool (*recognises)(const unsigned char *head, size_t len);
+    enum pyro_status (*open)(const struct pyro_allocator *allocator, struct pyro_byte_input input, void **ret_state,
+                             struct pyro_error *error);
+    /* As pyro_reader_read(). Sets *ret_damage (a static string, NULL before the call) when the stream is damaged or
+     * cut, always together with 0 bytes; is not called again after it gave 0 bytes. */
+    enum pyro_status (*read)(void *state, void *buffer, size_t capacity, size_t *ret_len, const char **ret_damage,
+                             struct pyro_error *error);
+    void (*close)(void *state); /* NULL is ignored */
+};
+
+enum { PYRO_SNIFF_BYTES = 64 };
+
+/* The codec of a stream that begins with these bytes, or NULL when it is plain (or of no codec known here). */
+const struct pyro_codec *pyro_codec_recognise(const unsigned char *head, size_t len);
+
+/* For `recognises`: whether a stream begins with `magic`, or is so short that it ends inside it. */
+bool pyro_magic_matches(const unsigned char *head, size_t len, const char *magic, size_t magic_len);
+
+/* Optional: Debian has no static library of it. */
+bool pyro_lzf_available(void);
+
+#define PYRO_CODEC(variable) extern const struct pyro_codec variable;
+#include "source/codecs/codecs.def"
+#undef PYRO_CODEC
+
+#endif

@@ -1,0 +1,17 @@
+/* What http.c opens and http_send.c uses. Only in builds with libcurl. */
+#ifndef PYRO_SOURCE_HTTP_HTTP_CLIENT_H
+#define PYRO_SOURCE_HTTP_HTTP_CLIENT_H
+
+#include <curl/curl.h>
+
+#include "source/http/http.h"
+
+enum { PYRO_HTTP_REDIRECTIONS = 5 };
+
+struct pyro_http {
+    struct pyro_http_options options;
+    CURL *curl;
+    char reason[CURL_ERROR_SIZE]; /* of the last failure */
+};
+
+#endif
