@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""The command links only libraries whose licence THIRD_PARTY.md gives.
+"""The command links, or loads on demand, only libraries whose licence THIRD_PARTY.md gives.
 
-    check_linkage.py build/pyrometer
+    check_linkage.py build/pyrometer [build/src/libraries/libreferences.so]
 """
 
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 
+import library_names
 import project
 
 # The C library, the compiler's runtime, and what sanitizers add to a test build.
@@ -18,8 +18,7 @@ FORBIDDEN = re.compile(r"\bA?GPL", re.I)
 
 
 def main() -> None:
-    listing = subprocess.run(["readelf", "-d", "-W", sys.argv[1]], check=True, capture_output=True, text=True).stdout
-    needed = re.findall(r"\(NEEDED\).*\[(.+)\]", listing)
+    needed = sorted({name for module in sys.argv[1:] for name in library_names.needed(module)})
     rows = [
         line
         for line in (project.ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8").splitlines()

@@ -125,12 +125,13 @@ def multiarch() -> str:
     return run("gcc", "-print-multiarch").strip() or f"{platform.machine()}-linux-gnu"
 
 
-def dependencies(tree: Path, work: Path) -> str:
-    """Packages of what the command and the library are linked with."""
+def dependencies(tree: Path, build: Path, work: Path) -> str:
+    """Packages of what the command and the library are linked with, and of what they load on demand."""
     control = work / "shlibs" / "debian" / "control"
     control.parent.mkdir(parents=True, exist_ok=True)
     control.write_text("Source: pyrometer\n\nPackage: pyrometer\nArchitecture: any\n", encoding="ascii")
-    programs = [tree / "usr" / "bin" / "pyrometer", *(path for path in tree.glob("usr/lib/*/*.so.*") if not path.is_symlink())]
+    programs = [tree / "usr" / "bin" / "pyrometer", build / "src" / "libraries" / "libreferences.so"]
+    programs += [path for path in tree.glob("usr/lib/*/*.so.*") if not path.is_symlink()]
     said = run("dpkg-shlibdeps", "-O", *(f"-e{program}" for program in programs), folder=control.parent.parent)
     return re.sub(r"^shlibs:Depends=", "", said.strip())
 
@@ -160,7 +161,7 @@ def make_deb(tree: Path, output: Path, name: str, version: str, fields: dict[str
     return deb
 
 
-def make_debs(stage: Path, source: Path, work: Path, output: Path, version: str) -> list[Path]:
+def make_debs(stage: Path, source: Path, build: Path, work: Path, output: Path, version: str) -> list[Path]:
     """The installed tree as two packages."""
     develop = work / "libpyrometer-dev"
     for path in [*stage.glob("usr/include"), *stage.glob("usr/lib/*/*.so"), *stage.glob("usr/lib/*/pkgconfig")]:
@@ -180,7 +181,7 @@ def make_debs(stage: Path, source: Path, work: Path, output: Path, version: str)
     common = {"Priority": "optional"}
     return [
         make_deb(stage, output, "pyrometer", version,
-                 {**common, "Section": "utils", "Depends": dependencies(stage, work), "Description": SUMMARY}),
+                 {**common, "Section": "utils", "Depends": dependencies(stage, build, work), "Description": SUMMARY}),
         make_deb(develop, output, "libpyrometer-dev", version,
                  {**common, "Section": "libdevel", "Depends": f"pyrometer (= {version})",
                   "Description": "header of the library that says why Spark applications were slow"}),
@@ -245,7 +246,7 @@ def make_all(meson: str, bundle: Path, output: Path) -> list[Path]:
     run("ninja", "-C", build, *installed_targets(meson, build), folder=source)
     stage = work / "pyrometer"
     run(meson, "install", "-C", build, "--no-rebuild", "--strip", "--destdir", stage, folder=source)
-    artefacts = [archive, *make_debs(stage, source, work, output, version)]
+    artefacts = [archive, *make_debs(stage, source, build, work, output, version)]
 
     name = f"pyrometer-{version}-linux-{platform.machine()}-static"
     say(name)

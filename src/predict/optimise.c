@@ -7,7 +7,7 @@
 #include "predict/cut_tasks.h"
 
 #ifdef PYRO_WITH_NLOPT
-#include <nlopt.h>
+#include "libraries/libnlopt.h"
 
 enum { EVALUATIONS = 160, DIMENSIONS = 3, EXECUTORS_MAX = 512, CORES_MAX = 16 };
 
@@ -167,6 +167,7 @@ static enum pyro_status look(struct search *search, struct pyro_error *error)
             point[d] = corner >> d & 1 ? high[d] : low[d];
         evaluate(search->count, point, NULL, search);
     }
+    PYRO_TRY(pyro_nlopt_load(error));
     search->nlopt = nlopt_create(NLOPT_GN_DIRECT_L, search->count);
     if (!search->nlopt)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory to search");

@@ -11,7 +11,7 @@ struct pyro_input {
     bool owns_fd;
     bool regular;                /* a regular file that stands at offset 0 */
     uint64_t total;              /* size in bytes, 0 when unknown */
-    void *archive;               /* struct archive of libarchive, or NULL */
+    struct archive *archive;     /* of libarchive, or NULL */
     struct pyro_zip_member *zip; /* what is read without it, or NULL */
     const char *damage;          /* the archive was cut or damaged inside this member; points to `text` */
     char text[160];

@@ -154,6 +154,21 @@ def packages_of(libraries: Set[str]) -> Set[str]:
     return {re.split(r"[:,]", names)[0] for names, _ in owners}
 
 
+def needed_by(command: Path) -> Set[str]:
+    """What the linker noted: libsqlite3.so.0."""
+    return set(re.findall(r"NEEDED.*\[(.+)\]", output_of("readelf", "-d", command)))
+
+
+def loaded_by(command: Path) -> Set[str]:
+    """What the command itself loads when it is needed."""
+    return {name.decode() for name in re.findall(rb"\0(lib[a-z0-9]+\.so\.\d+)(?=\0)", command.read_bytes())} - needed_by(command)
+
+
+def path_of(library: str) -> str:
+    """Where the dynamic linker finds it."""
+    return re.findall(rf"{re.escape(library)} .*=> (/\S+)", output_of("/sbin/ldconfig", "-p"))[0]
+
+
 def closure(packages: Set[str]) -> Set[str]:
     """With all that they depend on."""
     seen: Set[str] = set()
@@ -178,10 +193,13 @@ def test_the_package_works_and_links_what_it_declares(made: Path, installed: Pat
     names = set(re.findall(r"(?:^|, )([a-z0-9][a-z0-9.+-]+)", declared))
     assert "libc6" in names and "libsqlite3-0" in names
     libraries = set(re.findall(r"=> (/\S+)", output_of("ldd", command)))
-    needed = set(re.findall(r"NEEDED.*\[(.+)\]", output_of("readelf", "-d", command)))
+    needed = needed_by(command)
     direct = {library for library in libraries if Path(library).name in needed}
     assert len(direct) == len(needed)
     assert packages_of(direct) <= names
+    on_demand = {path_of(name) for name in loaded_by(command)}
+    assert len(on_demand) == 7
+    assert packages_of(on_demand) <= names
     assert packages_of(libraries) <= closure(names)
 
 
@@ -276,8 +294,9 @@ def test_the_sbom_is_spdx_and_lists_what_is_linked(made: Path, installed: Path) 
         assert names[name]["checksums"][0]["checksumValue"] == hashlib.sha256((made / name).read_bytes()).hexdigest()
     described = {row["relatedSpdxElement"] for row in document["relationships"] if row["relationshipType"] == "DESCRIBES"}
     assert described == {names[name]["SPDXID"] for name in artefacts}
-    # As many as the command needs, the C library's own besides.
-    needed = set(re.findall(r"NEEDED.*\[(.+)\]", output_of("readelf", "-d", installed / "usr" / "bin" / "pyrometer")))
+    # As many as the command needs or loads, the C library's own besides.
+    command = installed / "usr" / "bin" / "pyrometer"
+    needed = needed_by(command) | loaded_by(command)
     deb = names[one(made, "pyrometer_*.deb").name]["SPDXID"]
     linked = [row for row in document["relationships"] if row["spdxElementId"] == deb and row["relationshipType"] == "DYNAMIC_LINK"]
     assert len(linked) == len(needed - {"libc.so.6", "libm.so.6"})

@@ -2,8 +2,8 @@
 #ifndef PYRO_SERVE_ACCESS_ATTEMPTS_H
 #define PYRO_SERVE_ACCESS_ATTEMPTS_H
 
+#include "libraries/libsodium.h"
 #include <pthread.h>
-#include <sodium.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>

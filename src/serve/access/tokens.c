@@ -330,6 +330,7 @@ enum pyro_status pyro_token_add(const char *path, const char *name, const char *
                               "'%.80s' is not a valid name for a token: use letters, digits, . _ - @", name);
     if (groups && *groups && (strlen(groups) >= sizeof(token.groups) || !is_name(groups, ".@,")))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.80s' is not a list of groups: write a,b,c", groups);
+    PYRO_TRY(pyro_sodium_load(error));
     if (sodium_init() < 0)
         return pyro_error_set(error, PYRO_ERROR_OUTPUT, "libsodium has no source of randomness on this system");
     if (access(path, F_OK) == 0 || errno != ENOENT) /* else the others in it would be lost */

@@ -7,8 +7,8 @@
 #ifndef PYRO_SERVE_ACCESS_TOKENS_H
 #define PYRO_SERVE_ACCESS_TOKENS_H
 
+#include "libraries/libsodium.h"
 #include <pthread.h>
-#include <sodium.h>
 
 #include "base/error.h"
 #include "base/strings/slice.h"

@@ -2,12 +2,12 @@
 #ifndef PYRO_SERVE_HTTP_CERTIFICATE_H
 #define PYRO_SERVE_HTTP_CERTIFICATE_H
 
-#include <gnutls/abstract.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "libraries/libgnutls.h"
 #include "source/file_stamp.h"
 
 /* One reading of both files. */

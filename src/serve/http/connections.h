@@ -3,7 +3,7 @@
 #ifndef PYRO_SERVE_HTTP_CONNECTIONS_H
 #define PYRO_SERVE_HTTP_CONNECTIONS_H
 
-#include <microhttpd.h>
+#include "libraries/libmicrohttpd.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 #ifndef PYRO_SERVE_HTTP_FRAMING_H
 #define PYRO_SERVE_HTTP_FRAMING_H
 
-#include <microhttpd.h>
+#include "libraries/libmicrohttpd.h"
 #include <stdbool.h>
 
 enum { MOST_HEADERS = 200, MOST_COOKIES = 100 };

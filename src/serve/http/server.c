@@ -152,6 +152,13 @@ static void shrink(void *context)
 #endif
 }
 
+static enum pyro_status load_libraries(struct pyro_error *error)
+{
+    PYRO_TRY(pyro_microhttpd_load(error));
+    PYRO_TRY(pyro_gnutls_load(error));
+    return pyro_sodium_load(error);
+}
+
 enum pyro_status pyro_server_start(const char *const *folders, size_t folder_count,
                                    const struct pyro_server_options *given, pyro_server **ret, struct pyro_error *error)
 {
@@ -162,6 +169,7 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "pyro_server_start(): the folder, the options or the port is missing");
     PYRO_TRY(check_folders(folders, folder_count, error));
+    PYRO_TRY(load_libraries(error));
     struct pyro_server *server = create(options);
     if (!server)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left, or cannot start a thread");

@@ -6,7 +6,7 @@
 #ifndef PYRO_SERVE_HTTP_SERVER_H
 #define PYRO_SERVE_HTTP_SERVER_H
 
-#include <microhttpd.h>
+#include "libraries/libmicrohttpd.h"
 #include <pthread.h>
 
 #include "serve/access/access.h"

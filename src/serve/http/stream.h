@@ -2,7 +2,7 @@
 #ifndef PYRO_SERVE_HTTP_STREAM_H
 #define PYRO_SERVE_HTTP_STREAM_H
 
-#include <microhttpd.h>
+#include "libraries/libmicrohttpd.h"
 #include <pthread.h>
 #include <stdbool.h>
 

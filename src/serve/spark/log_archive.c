@@ -1,11 +1,10 @@
 /* logs: the event logs of an application or attempt as a zip archive, made while it is sent. */
-#include <archive.h>
-#include <archive_entry.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "libraries/libarchive.h"
 #include "serve/spark/spark_request.h"
 #include "source/discovery/names.h"
 #include "source/input.h"
@@ -186,7 +185,7 @@ static struct archive_stream *open_archive(void)
     memset(stream, 0, sizeof(*stream));
     pyro_arena_init(&stream->arena, NULL);
     pyro_strbuf_init(&stream->made, NULL);
-    stream->archive = archive_write_new();
+    stream->archive = pyro_archive_load(NULL) == PYRO_OK ? archive_write_new() : NULL;
     if (stream->archive && archive_write_set_format_zip(stream->archive) == ARCHIVE_OK &&
         archive_write_set_bytes_per_block(stream->archive, 0) == ARCHIVE_OK &&
         archive_write_open(stream->archive, stream, NULL, take, NULL) == ARCHIVE_OK)

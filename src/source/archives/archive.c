@@ -1,6 +1,4 @@
 /* Zip archives, by libarchive: which logs they hold, and the bytes of a member. Nothing is extracted to disk. */
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
@@ -10,6 +8,7 @@
 
 #include "base/collections/hash.h"
 #include "base/collections/map.h"
+#include "libraries/libarchive.h"
 #include "source/discovery/discovery.h"
 #include "source/input.h"
 
@@ -55,16 +54,18 @@ static const char *reason_of(struct archive *archive)
     return reason ? reason : "damaged archive";
 }
 
-static struct archive *open_zip(int fd)
+static enum pyro_status open_zip(int fd, struct archive **ret, struct pyro_error *error)
 {
+    PYRO_TRY(pyro_archive_load(error));
     struct archive *archive = archive_read_new();
-    if (!archive)
-        return NULL;
-    if (archive_read_support_format_zip(archive) >= ARCHIVE_WARN &&
-        archive_read_open_fd(archive, fd, READ_BYTES) >= ARCHIVE_WARN)
-        return archive;
-    archive_read_free(archive);
-    return NULL;
+    if (archive && archive_read_support_format_zip(archive) >= ARCHIVE_WARN &&
+        archive_read_open_fd(archive, fd, READ_BYTES) >= ARCHIVE_WARN) {
+        *ret = archive;
+        return PYRO_OK;
+    }
+    if (archive)
+        archive_read_free(archive);
+    return pyro_error_set(error, PYRO_ERROR_INPUT, "is a zip archive that cannot be opened");
 }
 
 /* True when there is an entry; a warning (a name that this locale cannot show) is no obstacle. */
@@ -240,10 +241,11 @@ static enum pyro_status list_archive(struct pyro_discovery *discovery, struct py
             discovery, path,
             PYRO_SLICE_LITERAL(
                 "is a zip archive with members that are encrypted, or neither stored nor deflated: create it again"));
-    struct archive *archive = open_zip(fd);
-    enum pyro_status status =
-        archive ? list_members(discovery, path, archive, listing, found)
-                : pyro_add_unreadable(discovery, path, PYRO_SLICE_LITERAL("is a zip archive that cannot be opened"));
+    struct archive *archive;
+    struct pyro_error error = {.size = sizeof(error)};
+    if (open_zip(fd, &archive, &error) != PYRO_OK)
+        return pyro_add_unreadable(discovery, path, pyro_arena_printf(discovery->arena, "%s", error.message));
+    enum pyro_status status = list_members(discovery, path, archive, listing, found);
     archive_read_free(archive);
     return status;
 }
@@ -323,9 +325,7 @@ enum pyro_status pyro_member_open(struct pyro_input *input, const struct pyro_lo
     struct utf8_scope scope = enter_utf8();
     if (!input->owns_fd)
         status = pyro_error_set(error, PYRO_ERROR_INPUT, "cannot open: %s", strerror(errno));
-    else if (!(input->archive = open_zip(input->fd)))
-        status = pyro_error_set(error, PYRO_ERROR_INPUT, "is a zip archive that cannot be opened");
-    else
+    else if ((status = open_zip(input->fd, &input->archive, error)) == PYRO_OK)
         status = seek_member(input, part, error);
     leave_utf8(scope);
     if (status == PYRO_OK)
@@ -367,7 +367,8 @@ enum pyro_status pyro_member_read(struct pyro_input *input, void *buffer, size_t
 
 void pyro_member_close(struct pyro_input *input)
 {
-    archive_read_free(input->archive);
+    if (input->archive)
+        archive_read_free(input->archive);
     pyro_zip_member_close(input->zip);
     input->archive = NULL;
     input->zip = NULL;

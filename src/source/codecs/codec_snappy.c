@@ -4,9 +4,9 @@
  *
  * Where streams were joined the header stands again instead of a chunk; no chunk is so long that its length could be
  * taken for it. There is no end mark and no checksum. */
-#include <snappy-c.h>
 #include <string.h>
 
+#include "libraries/libsnappy.h"
 #include "source/codecs/codec_blocks.h"
 
 enum { MAGIC_BYTES = 8, HEADER_BYTES = 16, LENGTH_BYTES = 4, PREAMBLE_BYTES = 5 };
@@ -62,6 +62,7 @@ static const struct pyro_codec_block_format FORMAT = {
 static enum pyro_status snappy_open(const struct pyro_allocator *allocator, struct pyro_byte_input input,
                                     void **ret_state, struct pyro_error *error)
 {
+    PYRO_TRY(pyro_snappy_load(error));
     return pyro_codec_blocks_open(&FORMAT, allocator, input, ret_state, error);
 }
 

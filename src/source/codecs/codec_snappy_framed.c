@@ -4,9 +4,9 @@
  *
  * Data chunks (0 compressed, 1 raw) begin with a masked CRC-32C of their plain bytes, at most 64 KiB. Types 0x80-0xfe
  * are skipped, 0x02-0x7f must not be. */
-#include <snappy-c.h>
 #include <string.h>
 
+#include "libraries/libsnappy.h"
 #include "source/codecs/codec_blocks.h"
 
 enum { MAGIC_BYTES = 10, HEADER_BYTES = 4, CRC_BYTES = 4, PREAMBLE_BYTES = 5, CHUNK_LIMIT = 65536 };
@@ -99,6 +99,7 @@ static const struct pyro_codec_block_format FORMAT = {
 static enum pyro_status framed_open(const struct pyro_allocator *allocator, struct pyro_byte_input input,
                                     void **ret_state, struct pyro_error *error)
 {
+    PYRO_TRY(pyro_snappy_load(error));
     return pyro_codec_blocks_open(&FORMAT, allocator, input, ret_state, error);
 }
 

@@ -197,6 +197,7 @@ static void set_options(struct pyro_http *http)
 enum pyro_status pyro_http_open(const struct pyro_http_options *options, struct pyro_http **ret,
                                 struct pyro_error *error)
 {
+    PYRO_TRY(pyro_curl_load(error));
     pthread_once(&prepared, prepare);
     struct pyro_http *http = pyro_allocate(options->allocator, sizeof(*http));
     if (!http)

@@ -2,7 +2,7 @@
 #ifndef PYRO_SOURCE_HTTP_HTTP_CLIENT_H
 #define PYRO_SOURCE_HTTP_HTTP_CLIENT_H
 
-#include <curl/curl.h>
+#include "libraries/libcurl.h"
 
 #include "source/http/http.h"
 
