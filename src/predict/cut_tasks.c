@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "analyze/task_rows.h"
-#include "base/numbers/order.h"
 #include "predict/cut_tasks.h"
 
 /* A task that reads so many times what the median does holds a key that no other cut divides. */
@@ -47,10 +46,9 @@ struct pyro_scenario_tasks *pyro_change_tasks(struct pyro_predict_change *change
         return NULL;
     tasks->count = facts->count;
     tasks->touched = true;
-    for (uint32_t i = 0; i < facts->count; i++) {
+    for (uint32_t i = 0; i < facts->count; i++)
         tasks->ms[i] = (double)run->tasks[facts->first + i].ms;
-        tasks->load[i] = facts->load > 0 ? (double)run->tasks[facts->first + i].load : 1;
-    }
+    pyro_stage_loads(run, stage, tasks->load);
     return tasks;
 }
 
@@ -62,23 +60,19 @@ static uint32_t place_of(uint32_t number, uint32_t count)
     return (uint32_t)(mixed % count);
 }
 
-/* Shares of the load for `count` tasks instead of `tasks->count`. */
-static void share(const struct pyro_scenario_tasks *tasks, double *sorted, double *shares, uint32_t count)
+/* Shares of the load for `count` tasks instead of `tasks->count`; `sorted` has those that are above 0. */
+static void share(const struct pyro_scenario_tasks *tasks, const double *sorted, uint32_t filled, double *shares,
+                  uint32_t count)
 {
-    uint32_t filled = 0;
     double even = 0, all = 0;
-    for (uint32_t i = 0; i < tasks->count; i++) {
-        if (tasks->load[i] > 0)
-            sorted[filled++] = tasks->load[i];
+    for (uint32_t i = 0; i < tasks->count; i++)
         all += tasks->load[i];
-    }
     memset(shares, 0, count * sizeof(*shares));
     if (filled == 0 || !(all > 0)) {
         for (uint32_t i = 0; i < count; i++)
             shares[i] = 1.0 / count;
         return;
     }
-    pyro_sort_reals(sorted, filled);
     if (filled < FILLED_MIN * tasks->count) {
         for (uint32_t i = 0; i < filled; i++)
             shares[place_of(i, count)] += sorted[i] / all;
@@ -147,36 +141,6 @@ static double spared_spill_ms(const struct pyro_predicted_run *run, size_t stage
     return spill * run->spill_ms * (1 - left);
 }
 
-/* What the first tasks of a stage take longer than later ones, whatever they read: code that is not compiled yet, on
- * executors and on the driver. Fills `extra` of each task in the order of the log; returns their sum. */
-static double find_warm_up(const struct pyro_scenario_tasks *tasks, double fixed, double *extra, double *values)
-{
-    double sum = 0, least = INFINITY, load = 0;
-    for (uint32_t i = 0; i < tasks->count; i++)
-        values[i] = tasks->ms[i];
-    double middle = pyro_median(values, tasks->count);
-    for (uint32_t i = 0; i < tasks->count; i++)
-        values[i] = tasks->load[i];
-    load = pyro_median(values, tasks->count);
-    double rate = load > 0 ? fmax(middle - fixed, 0) / load : 0;
-    for (uint32_t first = 0, end; first < tasks->count; first = end) {
-        end = first < 2 ? 2 : 2 * first;
-        end = end < tasks->count ? end : tasks->count;
-        if (!(least > 0)) { /* nor does any later one */
-            memset(extra + first, 0, (tasks->count - first) * sizeof(*extra));
-            break;
-        }
-        for (uint32_t i = first; i < end; i++)
-            values[i - first] = tasks->ms[i] - rate * tasks->load[i];
-        least = fmin(least, fmax(pyro_median(values, end - first) - fixed, 0));
-        for (uint32_t i = first; i < end; i++) {
-            extra[i] = fmin(least, fmax(tasks->ms[i] - fixed, 0));
-            sum += extra[i];
-        }
-    }
-    return sum;
-}
-
 void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_t count)
 {
     struct pyro_scenario_tasks *tasks = pyro_change_tasks(change, stage);
@@ -194,13 +158,13 @@ void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_
     /* Of fewer tasks, more are the first ones. */
     bool fewer = !tasks->recut && count < tasks->count;
     if (fewer)
-        work -= find_warm_up(tasks, fixed, extra, sorted);
+        work -= pyro_stage_warm_up(change->run, stage, tasks, extra, sorted);
     for (uint32_t i = 0; i < tasks->count; i++) {
         work += tasks->ms[i] - fixed; /* by chance some take less than the fixed cost */
         all += tasks->load[i];
     }
     work = fmax(work, 0);
-    share(tasks, sorted, load, count);
+    share(tasks, sorted, pyro_stage_sorted_loads(change->run, stage, tasks, sorted), load, count);
     /* The order of partitions has nothing to do with their size: mixed by a fixed rule. */
     for (uint32_t i = count; i > 1; i--) {
         uint32_t other = place_of(i, i);
@@ -220,12 +184,35 @@ void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_
     tasks->recut = true;
 }
 
+/* Tasks that kept their time keep what is recorded, to the microsecond. */
+static void emit_times(struct pyro_predict_change *change, size_t stage, struct pyro_scenario_tasks *tasks)
+{
+    const struct pyro_task_facts *facts = &change->run->tasks[change->run->stages[stage].first];
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < tasks->count; i++)
+        changed += tasks->ms[i] != (double)facts[i].ms;
+    if (changed == 0)
+        return;
+    struct pyro_edit *edit = pyro_vec_push(&change->edits, change->run->app->allocator);
+    uint32_t *rows = pyro_arena_array(&change->scratch, changed, sizeof(*rows));
+    change->failed |= !edit || !rows;
+    if (!edit || !rows)
+        return;
+    double *times = tasks->ms; /* those that changed move to the front */
+    *edit = (struct pyro_edit){.kind = PYRO_EDIT_TIMES, .row = stage, .times = times, .tasks = rows};
+    for (uint32_t i = 0; i < tasks->count; i++)
+        if (tasks->ms[i] != (double)facts[i].ms) {
+            rows[edit->count] = facts[i].row;
+            times[edit->count++] = tasks->ms[i];
+        }
+}
+
 void pyro_change_emit(struct pyro_predict_change *change)
 {
     const struct pyro_predicted_run *run = change->run;
     const struct pyro_allocator *allocator = run->app->allocator;
     for (size_t s = 0; change->stages && s < run->app->stages.count && !change->failed; s++) {
-        const struct pyro_scenario_tasks *tasks = &change->stages[s];
+        struct pyro_scenario_tasks *tasks = &change->stages[s];
         if (!tasks->touched)
             continue;
         if (tasks->recut) {
@@ -236,12 +223,6 @@ void pyro_change_emit(struct pyro_predict_change *change)
                     (struct pyro_edit){.kind = PYRO_EDIT_TASKS, .row = s, .count = tasks->count, .times = tasks->ms};
             continue;
         }
-        change->failed |= !pyro_vec_reserve(&change->edits, tasks->count, allocator);
-        for (uint32_t i = 0; i < tasks->count && !change->failed; i++) {
-            const struct pyro_task_facts *task = &run->tasks[run->stages[s].first + i];
-            if (tasks->ms[i] != (double)task->ms)
-                change->edits.items[change->edits.count++] =
-                    (struct pyro_edit){.kind = PYRO_EDIT_TASK, .row = task->row, .ms = tasks->ms[i]};
-        }
+        emit_times(change, s, tasks);
     }
 }

@@ -25,6 +25,8 @@ struct pyro_stage_facts {
     float load, records;   /* of all */
     float blocks;          /* of shuffles, that all fetched */
     float extra_ms;        /* of those that were first */
+    uint32_t filled;       /* tasks with a load; in run->sorted_loads from `first` on */
+    uint32_t first_group;  /* in run->warm_ups */
     enum pyro_stage_source source;
     float byte_ms;            /* processor time of a byte of the files that it reads, by their format; 0: unknown */
     bool python;              /* its tasks, or others of its query, use Python workers */
@@ -34,6 +36,13 @@ struct pyro_stage_facts {
     uint32_t larger, smaller;          /* rows */
     double smaller_bytes, extra_bytes; /* extra_bytes: read beyond what the two wrote */
     double sort_ms;                    /* of all sorts of its query */
+};
+
+/* Of a stage, while a scenario is made. */
+struct pyro_scenario_tasks {
+    double *ms, *load;
+    uint32_t count;
+    bool touched, recut; /* recut: they are not the run's own any more */
 };
 
 /* Fills run->tasks and run->stages. */
@@ -65,12 +74,18 @@ double pyro_first_ms(const struct pyro_predicted_run *run, size_t row);
 /* What plans say of run->stages. */
 bool pyro_predict_take_queries(struct pyro_predicted_run *run);
 
-/* Of a stage, while a scenario is made. */
-struct pyro_scenario_tasks {
-    double *ms, *load;
-    uint32_t count;
-    bool touched, recut; /* recut: they are not the run's own any more */
-};
+/* Fills run->sorted_loads and run->warm_ups: what is the same in all scenarios that leave a stage's tasks alone. */
+bool pyro_predict_take_unchanged(struct pyro_predicted_run *run);
+/* The loads of a stage's tasks in the run as it was. */
+void pyro_stage_loads(const struct pyro_predicted_run *run, size_t stage, double *ret);
+/* Those of `tasks` above 0, least first; returns how many. */
+uint32_t pyro_stage_sorted_loads(const struct pyro_predicted_run *run, size_t stage,
+                                 const struct pyro_scenario_tasks *tasks, double *ret);
+/* What the first tasks of a stage take longer than later ones, whatever they read: code that is not compiled yet, on
+ * executors and on the driver. Fills `extra` of each task in the order of the log; returns their sum. `values` holds
+ * a number for each task. */
+double pyro_stage_warm_up(const struct pyro_predicted_run *run, size_t stage, const struct pyro_scenario_tasks *tasks,
+                          double *extra, double *values);
 
 /* The tasks of stage row `stage` as they are by now; NULL where it has none, or without memory. */
 struct pyro_scenario_tasks *pyro_change_tasks(struct pyro_predict_change *change, size_t stage);

@@ -96,6 +96,8 @@ struct pyro_predicted_run {
     double added_ms;                 /* what one small task more costs at most */
     double spill_ms;                 /* what a byte of disk spill costs */
     bool spill_fitted;               /* on tasks of this run that spilled, and on others that did not */
+    float *sorted_loads;             /* of each stage, where its tasks begin: loads above 0, least first */
+    double *warm_ups;                /* of each stage: what its first tasks take longer at most, by group of them */
     float *spread;                   /* of task times by chance, a row of app->stages each */
     struct pyro_first_task *firsts;  /* that found their executor without their stage's code */
     size_t first_count;

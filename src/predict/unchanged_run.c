@@ -245,7 +245,7 @@ enum pyro_status pyro_predict_prepare_tasks(struct pyro_predicted_run *run)
     if (!pyro_predict_take_firsts(run))
         return PYRO_ERROR_MEMORY;
     pyro_predict_take_spill(run);
-    return PYRO_OK;
+    return pyro_predict_take_unchanged(run) ? PYRO_OK : PYRO_ERROR_MEMORY;
 }
 
 void pyro_predict_done(struct pyro_predicted_run *run)
@@ -254,6 +254,8 @@ void pyro_predict_done(struct pyro_predicted_run *run)
     pyro_release(allocator, run->delays);
     pyro_release(allocator, run->spread);
     pyro_release(allocator, run->tasks);
+    pyro_release(allocator, run->sorted_loads);
+    pyro_release(allocator, run->warm_ups);
     pyro_release(allocator, run->stages);
     pyro_release(allocator, run->firsts);
     pyro_release(allocator, run->first_ms);

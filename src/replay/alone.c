@@ -85,7 +85,7 @@ static void begin_tasks(struct pyro_replay *replay, struct replay_group *group, 
            (executor = pyro_replay_free_executor(replay, group)) != REPLAY_NOBODY) {
         uint32_t part = state->cursor++, run = first + part;
         const struct replay_run *row = cut ? NULL : &replay->runs[run];
-        if (row && row->flags & REPLAY_RUN_GONE) {
+        if (row && replay_is_gone(replay, run)) {
             state->parts_left -= state->parts_left > 0;
             continue;
         }
@@ -94,7 +94,7 @@ static void begin_tasks(struct pyro_replay *replay, struct replay_group *group, 
             executor = row->executor;
         int64_t us = replay_run_us(replay, number, run, part);
         us = replay_later(us, replay_starting_us(replay, number, executor));
-        int64_t slot = replay_slot_us(replay, us, row ? row->fetch_us : 0);
+        int64_t slot = replay_slot_us(replay, us, row ? replay_fetch_us(replay, run) : 0);
         replay->busy = pyro_add_saturating(replay->busy, us);
         replay->executor_states[executor].free--;
         replay->executor_states[executor].busy++;
@@ -176,12 +176,13 @@ bool pyro_replay_run_all(struct pyro_replay *replay, uint32_t number)
     if (replay->groups[stage->group].slots < count || count == 0 || (!cut && !stage->plain))
         return false;
     for (uint32_t i = 0; !cut && i < count; i++)
-        if (replay->runs[first + i].flags & REPLAY_RUN_SKIPPED)
+        if (replay_is_skipped(replay, first + i))
             return false;
     bool as_it_is = !replay->spread && (!edit || edit->factor == (int64_t)1 << REPLAY_FACTOR_BITS);
     for (uint32_t i = 0; i < count; i++) {
-        int64_t fetch = cut ? 0 : replay->runs[first + i].fetch_us;
-        int64_t us = as_it_is && !cut ? replay->runs[first + i].us : replay_run_us(replay, number, first + i, i);
+        int64_t fetch = cut ? 0 : replay_fetch_us(replay, first + i);
+        int64_t us =
+            as_it_is && !cut ? replay_own_us(replay, number, first + i) : replay_run_us(replay, number, first + i, i);
         int64_t slot = replay_slot_us(replay, us, fetch), end = slot > us ? slot : us;
         last = end > last ? end : last;
         busy = pyro_add_saturating(busy, us);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "replay/edits.h"
+#include "replay/times.h"
 
 /* Windows beyond these are left out: a rule names one or two. */
 enum { WINDOWS_MAX = 256 };
@@ -10,11 +11,6 @@ static int64_t fixed(double factor)
 {
     const double one = (double)((int64_t)1 << REPLAY_FACTOR_BITS);
     return factor > 0 ? (int64_t)floor(fmin(factor, 1e6) * one + 0.5) : 0;
-}
-
-static int64_t edit_us(double ms)
-{
-    return ms > 0 ? (int64_t)floor(fmin(ms, (double)REPLAY_MS_MAX) * 1000 + 0.5) : 0;
 }
 
 static struct replay_stage_edit *stage_edit(struct pyro_replay *replay, size_t row)
@@ -30,18 +26,44 @@ static struct replay_stage_edit *stage_edit(struct pyro_replay *replay, size_t r
     return replay->stage_edits ? &replay->stage_edits[replay->stage_of_row[row]] : NULL;
 }
 
-static void edit_task(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edit)
+/* The stage's own copy of its runs' times. NULL: the replay has no such stage, or there is no memory. */
+static struct replay_stage_edit *own_times(struct pyro_replay *replay, size_t row)
+{
+    struct replay_stage_edit *edit = stage_edit(replay, row);
+    if (!edit || edit->own)
+        return edit;
+    const struct replay_list *runs = &replay->stages[replay->stage_of_row[row]].runs;
+    edit->own = pyro_scratch(replay->app, runs->count, sizeof(*edit->own));
+    replay->no_memory |= !edit->own;
+    for (uint32_t i = 0; edit->own && i < runs->count; i++)
+        edit->own[i] = replay->runs[runs->first + i].us;
+    return edit->own ? edit : NULL;
+}
+
+static void set_time(struct pyro_replay *replay, size_t row, const struct replay_stage_edit *edit, size_t task,
+                     double ms)
+{
+    const struct replay_list *runs = &replay->stages[replay->stage_of_row[row]].runs;
+    uint32_t run = task < replay->app->tasks.count ? replay->run_of_task[task] : REPLAY_NOBODY;
+    if (run >= runs->first && run - runs->first < runs->count)
+        edit->own[run - runs->first] = replay_edit_us(ms);
+}
+
+static void edit_task(struct pyro_replay *replay, const struct pyro_edit *edit)
 {
     if (edit->row >= replay->app->tasks.count || replay->run_of_task[edit->row] == REPLAY_NOBODY)
         return;
-    struct replay_undo_run *was = pyro_vec_push(&undo->runs, replay->allocator);
-    if (!was) {
-        replay->no_memory = true;
-        return;
-    }
-    uint32_t run = replay->run_of_task[edit->row];
-    *was = (struct replay_undo_run){run, replay->runs[run].us};
-    replay->runs[run].us = edit_us(edit->ms);
+    uint32_t row = replay_row_of(replay, replay->run_of_task[edit->row]);
+    const struct replay_stage_edit *stage = own_times(replay, row);
+    if (stage)
+        set_time(replay, row, stage, edit->row, edit->ms);
+}
+
+static void edit_times(struct pyro_replay *replay, const struct pyro_edit *edit)
+{
+    const struct replay_stage_edit *stage = edit->times && edit->tasks ? own_times(replay, edit->row) : NULL;
+    for (int64_t i = 0; stage && i < edit->count; i++)
+        set_time(replay, edit->row, stage, edit->tasks[i], edit->times[i]);
 }
 
 static void repartition(struct pyro_replay *replay, const struct pyro_edit *edit)
@@ -54,10 +76,9 @@ static void repartition(struct pyro_replay *replay, const struct pyro_edit *edit
         joined = count / PYRO_REPLAY_PARTITIONS + (count % PYRO_REPLAY_PARTITIONS > 0);
         count = count / joined + (count % joined > 0);
     }
-    pyro_release(replay->allocator, stage->times);
     stage->times = NULL;
     stage->count = (uint32_t)count;
-    stage->us = edit_us(edit->ms * (double)edit->count / (double)count);
+    stage->us = replay_edit_us(edit->ms * (double)edit->count / (double)count);
 }
 
 static void give_times(struct pyro_replay *replay, const struct pyro_edit *edit)
@@ -75,29 +96,20 @@ static void give_times(struct pyro_replay *replay, const struct pyro_edit *edit)
     struct replay_stage_edit *stage = stage_edit(replay, edit->row);
     if (!stage)
         return;
-    if (!stage->times || stage->count < (uint64_t)edit->count) {
-        pyro_release(replay->allocator, stage->times);
-        stage->times = pyro_scratch(replay->app, (size_t)edit->count, sizeof(*stage->times));
-    }
+    stage->times = edit->times;
     stage->count = (uint32_t)edit->count;
-    replay->no_memory |= !stage->times;
-    for (int64_t i = 0; stage->times && i < edit->count; i++)
-        stage->times[i] = edit_us(edit->times[i]);
 }
 
-static void skip_task(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edit)
+static void skip_task(struct pyro_replay *replay, const struct pyro_edit *edit)
 {
     if (edit->row >= replay->app->tasks.count || replay->run_of_task[edit->row] == REPLAY_NOBODY)
         return;
-    uint32_t run = replay->run_of_task[edit->row], *was;
-    if (replay->runs[run].flags & REPLAY_RUN_SKIPPED)
-        return;
-    if (!(was = pyro_vec_push(&undo->skipped, replay->allocator))) {
-        replay->no_memory = true;
-        return;
-    }
-    *was = run;
-    replay->runs[run].flags |= REPLAY_RUN_SKIPPED | (edit->count > 0 ? REPLAY_RUN_GONE : 0u);
+    if (!replay->run_edits)
+        replay->run_edits = pyro_scratch(replay->app, replay->run_count, 1);
+    replay->no_memory |= !replay->run_edits;
+    unsigned char *run = replay->run_edits ? &replay->run_edits[replay->run_of_task[edit->row]] : NULL;
+    if (run && *run == 0) /* of two such edits the first one counts */
+        *run = REPLAY_RUN_SKIPPED | (edit->count > 0 ? REPLAY_RUN_GONE : 0);
 }
 
 /* ---- the driver's time ------------------------------------------------------------------------------------------- */
@@ -173,7 +185,7 @@ static void edit_driver(struct pyro_replay *replay, const struct pyro_edit *edit
         return;
     }
     if (edit->kind == PYRO_EDIT_ALONE)
-        add_idle(replay, &spans, begin, end, edit_us(edit->ms));
+        add_idle(replay, &spans, begin, end, replay_edit_us(edit->ms));
     else
         add_span(&spans, begin, end, 0);
     for (uint32_t j = 0; j < replay->job_count; j++) {
@@ -291,7 +303,10 @@ void pyro_replay_apply(struct pyro_replay *replay, struct replay_undo *undo, con
         struct replay_stage_edit *stage;
         switch (edit->kind) {
         case PYRO_EDIT_TASK:
-            edit_task(replay, undo, edit);
+            edit_task(replay, edit);
+            break;
+        case PYRO_EDIT_TIMES:
+            edit_times(replay, edit);
             break;
         case PYRO_EDIT_STAGE:
             if ((stage = stage_edit(replay, edit->row)))
@@ -308,7 +323,7 @@ void pyro_replay_apply(struct pyro_replay *replay, struct replay_undo *undo, con
                 stage->skip = true;
             break;
         case PYRO_EDIT_NO_TASK:
-            skip_task(replay, undo, edit);
+            skip_task(replay, edit);
             break;
         case PYRO_EDIT_DRIVER:
         case PYRO_EDIT_ALONE:
@@ -316,7 +331,7 @@ void pyro_replay_apply(struct pyro_replay *replay, struct replay_undo *undo, con
             break;
         case PYRO_EDIT_LATER:
             if ((stage = stage_edit(replay, edit->row)))
-                stage->less -= edit_us(edit->ms);
+                stage->less -= replay_edit_us(edit->ms);
             break;
         case PYRO_EDIT_EXECUTORS:
             edit_executors(replay, undo, edit);
@@ -333,26 +348,19 @@ void pyro_replay_apply(struct pyro_replay *replay, struct replay_undo *undo, con
 
 void pyro_replay_undo(struct pyro_replay *replay, struct replay_undo *undo)
 {
-    while (undo->runs.count > 0) { /* backwards: a task that was edited twice gets its own time again */
-        struct replay_undo_run was = undo->runs.items[--undo->runs.count];
-        replay->runs[was.row].us = was.value;
-    }
     while (undo->executors.count > 0) {
         struct replay_undo_executor was = undo->executors.items[--undo->executors.count];
         replay->executors[was.row] = was.value;
     }
-    while (undo->skipped.count > 0)
-        replay->runs[undo->skipped.items[--undo->skipped.count]].flags &=
-            ~(uint32_t)(REPLAY_RUN_SKIPPED | REPLAY_RUN_GONE);
-    pyro_vec_done(&undo->skipped, replay->allocator);
-    pyro_vec_done(&undo->runs, replay->allocator);
     pyro_vec_done(&undo->executors, replay->allocator);
     pyro_release(replay->allocator, undo->windows);
     for (uint32_t i = 0; replay->stage_edits && i < replay->stage_count; i++)
-        pyro_release(replay->allocator, replay->stage_edits[i].times);
+        pyro_release(replay->allocator, replay->stage_edits[i].own);
     pyro_release(replay->allocator, replay->stage_edits);
+    pyro_release(replay->allocator, replay->run_edits);
     pyro_release(replay->allocator, replay->job_windows);
     replay->stage_edits = NULL;
+    replay->run_edits = NULL;
     replay->job_windows = NULL;
     replay->windows = NULL;
     replay->window_count = 0;

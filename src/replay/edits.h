@@ -4,19 +4,12 @@
 
 #include "replay/replaying.h"
 
-struct replay_undo_run {
-    uint32_t row;
-    int64_t value;
-};
-
 struct replay_undo_executor {
     uint32_t row;
     struct replay_executor value;
 };
 
 struct replay_undo {
-    PYRO_VEC(struct replay_undo_run) runs;
-    PYRO_VEC(uint32_t) skipped; /* runs */
     PYRO_VEC(struct replay_undo_executor) executors;
     struct replay_window *windows;
 };

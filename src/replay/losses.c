@@ -270,8 +270,7 @@ void pyro_replay_losses_settle(struct pyro_replay *replay)
 static void lose_partition(struct pyro_replay *replay, uint32_t head)
 {
     struct replay_losing *losing = replay->losing;
-    int64_t row = pyro_task_get(&replay->app->tasks, PYRO_TASK_stage_row, replay->runs[head].task);
-    uint32_t number = replay->stage_of_row[row];
+    uint32_t number = replay->stage_of_row[replay_row_of(replay, head)];
     struct replay_stage_state *state = &replay->stage_states[number];
     struct replay_losing_stage *stage = &losing->stages[number];
     if (!replay->stages[number].writes_shuffle || replay_is_cut(replay, number))

@@ -12,12 +12,12 @@ void pyro_replay_free(struct pyro_replay *replay)
     const struct pyro_allocator *allocator = replay->allocator;
     for (uint32_t i = 0; replay->groups && i < replay->group_count; i++)
         pyro_release(allocator, replay->groups[i].ready);
-    void *const parts[] = {replay->runs,       replay->executors,       replay->groups,        replay->stage_states,
-                           replay->job_states, replay->executor_states, replay->stage_edits,   replay->job_gaps,
-                           replay->job_tails,  replay->job_windows,     replay->pool_running,  replay->retry_next,
-                           replay->run_done,   replay->events.items,    replay->running.items, replay->turns.items};
-    void *const shared[] = {replay->run_of_task, replay->stages,      replay->stage_of_row,
-                            replay->jobs,        replay->lists.items, replay->by_last_stage};
+    void *const parts[] = {replay->executors,    replay->groups,       replay->stage_states,    replay->job_states,
+                           replay->stage_edits,  replay->job_gaps,     replay->executor_states, replay->job_tails,
+                           replay->job_windows,  replay->pool_running, replay->retry_next,      replay->run_done,
+                           replay->events.items, replay->turns.items,  replay->running.items};
+    void *const shared[] = {replay->runs,         replay->fetch_us, replay->run_of_task, replay->stages,
+                            replay->stage_of_row, replay->jobs,     replay->lists.items, replay->by_last_stage};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         pyro_release(allocator, parts[i]);
     for (size_t i = 0; !replay->forked && i < sizeof(shared) / sizeof(shared[0]); i++)
@@ -34,10 +34,9 @@ static bool make_states(struct pyro_replay *replay)
     replay->job_gaps = pyro_scratch(app, replay->job_count, sizeof(*replay->job_gaps));
     replay->job_tails = pyro_scratch(app, replay->job_count, sizeof(*replay->job_tails));
     replay->pool_running = pyro_scratch(app, replay->pool_count, sizeof(*replay->pool_running));
-    replay->retry_next = pyro_scratch(app, replay->run_count, sizeof(*replay->retry_next));
     replay->run_done = pyro_scratch(app, replay->run_count, 1);
     return replay->stage_states && replay->job_states && replay->executor_states && replay->job_gaps &&
-           replay->job_tails && replay->pool_running && replay->retry_next && replay->run_done;
+           replay->job_tails && replay->pool_running && replay->run_done;
 }
 
 static struct pyro_replay_result result_of(const struct pyro_replay *replay)
@@ -130,7 +129,8 @@ enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_
     fork->turns.items = NULL;
     fork->turns.count = fork->turns.capacity = 0;
     fork->events.count = fork->events.capacity = fork->running.count = fork->running.capacity = 0;
-    fork->runs = copy_of(app, replay->runs, replay->run_count, sizeof(*fork->runs));
+    fork->retry_next = NULL;
+    fork->run_edits = NULL;
     fork->executors = copy_of(app, replay->executors, replay->executor_count, sizeof(*fork->executors));
     fork->groups = copy_of(app, replay->groups, replay->group_count, sizeof(*fork->groups));
     bool done = true;
@@ -138,7 +138,7 @@ enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_
         fork->groups[i].ready = pyro_scratch(app, fork->stage_count, sizeof(uint32_t));
         done = done && fork->groups[i].ready;
     }
-    if (!make_states(fork) || !done || !fork->runs || !fork->executors || !fork->groups) {
+    if (!make_states(fork) || !done || !fork->executors || !fork->groups) {
         pyro_replay_free(fork);
         return pyro_no_memory(error);
     }

@@ -22,6 +22,7 @@ enum pyro_edit_kind {
     PYRO_EDIT_REPARTITION, /* stage `row` runs `count` tasks of `ms` each instead of its own; `factor`:
                               predict/model_code.c */
     PYRO_EDIT_TASKS,       /* stage `row` runs `count` tasks of `times` ms instead of its own, in this order */
+    PYRO_EDIT_TIMES,       /* of stage `row`, `tasks` (rows) take `times` ms each */
     PYRO_EDIT_SKIP_STAGE,  /* stage `row` does not run; what waits for it goes on */
     PYRO_EDIT_DRIVER,      /* time of the driver inside [from_ms, to_ms) passes in `factor` of it */
     PYRO_EDIT_EXECUTORS,   /* executors that came inside [from_ms, to_ms) are there at from_ms */
@@ -35,11 +36,18 @@ enum pyro_edit_kind {
 
 struct pyro_edit {
     enum pyro_edit_kind kind;
-    size_t row;             /* in app->tasks, app->stages or app->executors */
-    int64_t count;          /* tasks */
-    double ms, factor;      /* factor >= 0 */
-    const double *times;    /* `count` of them */
-    int64_t from_ms, to_ms; /* epoch; of an executor PYRO_NONE: as it was, from the application's end on: it stays */
+    size_t row;        /* in app->tasks, app->stages or app->executors */
+    int64_t count;     /* tasks */
+    double ms, factor; /* factor >= 0 */
+    union {
+        struct { /* `count` of each; they must outlive the run of the replay */
+            const double *times;
+            const uint32_t *tasks; /* of PYRO_EDIT_TIMES */
+        };
+        struct { /* epoch; of an executor PYRO_NONE: as it was, from the application's end on: it stays */
+            int64_t from_ms, to_ms;
+        };
+    };
 };
 
 enum { PYRO_REPLAY_PARTITIONS = 1 << 16 };

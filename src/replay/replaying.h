@@ -16,23 +16,23 @@ enum { REPLAY_FACTOR_BITS = 20, REPLAY_NEEDS_MAX = 16, REPLAY_ATTEMPTS_MAX = 64,
 enum { REPLAY_KNOWN_MAX = 8 };
 
 enum replay_run_flag {
-    REPLAY_RUN_HEAD = 1,     /* first run of its partition */
-    REPLAY_RUN_SUCCESS = 2,  /* ended well */
-    REPLAY_RUN_COPY = 4,     /* speculative */
-    REPLAY_RUN_PINNED = 32,  /* may have waited for the executor that it ran on */
-    REPLAY_RUN_WAITS = 8,    /* may have waited for a slot near its data */
-    REPLAY_RUN_FATAL = 16,   /* its stage failed with it */
+    REPLAY_RUN_HEAD = 1,    /* first run of its partition */
+    REPLAY_RUN_SUCCESS = 2, /* ended well */
+    REPLAY_RUN_COPY = 4,    /* speculative */
+    REPLAY_RUN_PINNED = 32, /* may have waited for the executor that it ran on */
+    REPLAY_RUN_WAITS = 8,   /* may have waited for a slot near its data */
+    REPLAY_RUN_FATAL = 16,  /* its stage failed with it */
+    /* Of replay->run_edits, which is another place than the flags of runs. */
     REPLAY_RUN_SKIPPED = 64, /* an edit took it out */
     REPLAY_RUN_GONE = 128,   /* ... and its partition needs no run at all */
 };
 
 enum replay_done { REPLAY_DONE = 1, REPLAY_LAUNCHED = 2 /* a pinned one */ };
 
-/* One run of a task. Those of one partition stand side by side, by attempt. */
+/* One run of a task. Those of one partition stand side by side, by attempt. Those of a stage have the places that its
+ * tasks have in app->tasks_by_stage. */
 struct replay_run {
     int64_t us;
-    int64_t fetch_us;  /* of it, at its end: the driver fetched the result, and the slot was free already */
-    uint32_t task;     /* row */
     uint32_t executor; /* row, REPLAY_NOBODY when unknown: it runs there again if that has a slot */
     uint32_t flags;
 };
@@ -97,10 +97,11 @@ struct replay_executor_state {
         known_count; /* numbers + 1 of stages of which a task has ended on it, in a ring */
 };
 struct replay_stage_edit {
-    int64_t factor, us; /* factor: in units of 2^-REPLAY_FACTOR_BITS */
-    int64_t less;       /* of the driver's time before it */
-    uint32_t count;     /* of tasks of `us`, or of `times`; 0: its own */
-    int64_t *times;     /* us; NULL: all take `us` */
+    int64_t factor, us;  /* factor: in units of 2^-REPLAY_FACTOR_BITS */
+    int64_t less;        /* of the driver's time before it */
+    uint32_t count;      /* of tasks of `us`, or of `times`; 0: its own */
+    const double *times; /* ms, of the one who asks; NULL: all take `us` */
+    int64_t *own;        /* us of its own runs; NULL: as recorded */
     bool skip;
 };
 struct replay_event {
@@ -129,6 +130,8 @@ struct pyro_replay {
 
     struct replay_run *runs;
     uint32_t run_count;
+    int64_t *fetch_us; /* of runs, at their end: the driver fetched the result, and the slot was free already; NULL:
+                          of none */
     uint32_t *run_of_task;
     struct replay_stage *stages; /* as they were submitted */
     uint32_t stage_count;
@@ -177,8 +180,9 @@ struct pyro_replay {
     int64_t tail_now;
     uint32_t *job_windows; /* number of each job's window, NULL while there are none */
     uint32_t *pool_running;
-    uint32_t *retry_next;    /* of runs */
-    unsigned char *run_done; /* of partitions' first runs: enum replay_done */
+    uint32_t *retry_next;     /* of runs; NULL while none is a second one */
+    unsigned char *run_edits; /* of runs: REPLAY_RUN_SKIPPED and REPLAY_RUN_GONE; NULL while no edit takes any out */
+    unsigned char *run_done;  /* of partitions' first runs: enum replay_done */
     PYRO_VEC(struct replay_event) events;
     PYRO_VEC(struct replay_running) running;
     uint32_t running_free;

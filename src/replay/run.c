@@ -205,7 +205,6 @@ static void end_job(struct pyro_replay *replay, uint32_t number)
 static void handle(struct pyro_replay *replay, const struct replay_event *event)
 {
     uint32_t what = event->what;
-    int64_t stage;
     switch ((enum replay_event_kind)(event->order & ((1u << REPLAY_KIND_BITS) - 1))) {
     case REPLAY_EXECUTOR_ADDED:
         if (replay->allocation)
@@ -249,9 +248,8 @@ static void handle(struct pyro_replay *replay, const struct replay_event *event)
         pyro_replay_end_run(replay, what);
         break;
     case REPLAY_TASK_QUEUED:
-        stage = pyro_task_get(&replay->app->tasks, PYRO_TASK_stage_row, replay->runs[what].task);
         if (!(replay->run_done[replay_head(replay, what)] & REPLAY_DONE))
-            pyro_replay_queue_run(replay, replay->stage_of_row[stage], what);
+            pyro_replay_queue_run(replay, replay->stage_of_row[replay_row_of(replay, what)], what);
         break;
     case REPLAY_ALLOCATE:
         pyro_replay_allocation_ask(replay);

@@ -153,6 +153,12 @@ static uint32_t end_of(const struct pyro_replay *replay, const struct replay_sta
 void pyro_replay_queue_run(struct pyro_replay *replay, uint32_t number, uint32_t run)
 {
     struct replay_stage_state *state = &replay->stage_states[number];
+    if (!replay->retry_next)
+        replay->retry_next = pyro_scratch(replay->app, replay->run_count, sizeof(*replay->retry_next));
+    if (!replay->retry_next) {
+        replay->no_memory = true;
+        return;
+    }
     replay->retry_next[run] = REPLAY_NOBODY;
     if (state->retry_first == REPLAY_NOBODY)
         state->retry_first = run;
@@ -208,7 +214,7 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
         return;
     uint32_t part = run == REPLAY_NOBODY ? state->cursor - 1 : 0; /* taken just now */
     int64_t us = replay_run_us(replay, number, run, part),
-            fetch = run == REPLAY_NOBODY ? 0 : replay->runs[run].fetch_us;
+            fetch = run == REPLAY_NOBODY ? 0 : replay_fetch_us(replay, run);
     if (replay->locality && run != REPLAY_NOBODY)
         us = moved_us(replay, number, executor, run, us);
     us = replay_later(us, replay_starting_us(replay, number, executor));
@@ -227,7 +233,7 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
     uint32_t limit = stage->runs.first + stage->runs.count;
     if (run != REPLAY_NOBODY && run + 1 < limit && replay->runs[run + 1].flags & REPLAY_RUN_COPY) {
         /* The one that lost was killed when the other ended: that is how much later it began. */
-        int64_t later = replay->runs[run].us - replay->runs[run + 1].us;
+        int64_t later = replay_own_us(replay, number, run) - replay_own_us(replay, number, run + 1);
         pyro_replay_push(replay, replay_later(replay->now, later > 0 ? later : 0), REPLAY_TASK_QUEUED, run + 1);
     }
 }
@@ -267,9 +273,8 @@ static void end_partition(struct pyro_replay *replay, uint32_t number, uint32_t 
 /* The attempt behind `run` that is made, copies only with `copies`; `end` for none. */
 static uint32_t attempt_behind(const struct pyro_replay *replay, uint32_t run, uint32_t end, bool copies)
 {
-    const uint32_t passed = REPLAY_RUN_SKIPPED | (copies ? 0 : REPLAY_RUN_COPY);
     uint32_t next = run + 1;
-    while (next < end && replay->runs[next].flags & passed)
+    while (next < end && (replay_is_skipped(replay, next) || (!copies && replay->runs[next].flags & REPLAY_RUN_COPY)))
         next++;
     return next;
 }
@@ -278,14 +283,14 @@ static uint32_t attempt_behind(const struct pyro_replay *replay, uint32_t run, u
  * left, or REPLAY_NOBODY: its partition needs none. */
 static uint32_t stand_in(struct pyro_replay *replay, uint32_t number, uint32_t run)
 {
-    if (!(replay->runs[run].flags & REPLAY_RUN_SKIPPED))
+    if (!replay_is_skipped(replay, run))
         return run;
     uint32_t end = end_of(replay, &replay->stages[number], run);
     uint32_t next = attempt_behind(replay, run, end, false);
     next = next < end ? next : attempt_behind(replay, run, end, true);
     if (next < end)
         return next;
-    if (!(replay->runs[end - 1].flags & REPLAY_RUN_GONE))
+    if (!replay_is_gone(replay, end - 1))
         return end - 1;
     end_partition(replay, number, replay_head(replay, run));
     return REPLAY_NOBODY;
@@ -300,7 +305,7 @@ static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t ex
     }
     uint32_t run = take_run(replay, number);
     bool copy = replay->runs[run].flags & REPLAY_RUN_COPY;
-    run = copy && replay->runs[run].flags & REPLAY_RUN_SKIPPED ? REPLAY_NOBODY : stand_in(replay, number, run);
+    run = copy && replay_is_skipped(replay, run) ? REPLAY_NOBODY : stand_in(replay, number, run);
     if (run == REPLAY_NOBODY)
         return;
     uint32_t before = replay->runs[run].executor;
@@ -386,7 +391,7 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
         end_partition(replay, running.stage, running.run);
         return;
     }
-    bool stands_in = replay->runs[running.run].flags & REPLAY_RUN_SKIPPED;
+    bool stands_in = replay_is_skipped(replay, running.run);
     if (replay->runs[running.run].flags & REPLAY_RUN_FATAL && !stands_in) {
         pyro_replay_push(replay, replay->now, REPLAY_STAGE_END, running.stage);
         return;
@@ -404,7 +409,7 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
         return;
     }
     for (uint32_t i = head; i < end && !any; i++)
-        any = (replay->runs[i].flags & (REPLAY_RUN_SUCCESS | REPLAY_RUN_SKIPPED)) == REPLAY_RUN_SUCCESS;
+        any = replay->runs[i].flags & REPLAY_RUN_SUCCESS && !replay_is_skipped(replay, i);
     if (!success && (any || attempt_behind(replay, run, end, true) < end))
         return;
     if (replay->losing)

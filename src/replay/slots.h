@@ -45,6 +45,31 @@ static inline uint32_t replay_head(const struct pyro_replay *replay, uint32_t ru
     return run;
 }
 
+/* An edit took it out. */
+static inline bool replay_is_skipped(const struct pyro_replay *replay, uint32_t run)
+{
+    return replay->run_edits && replay->run_edits[run];
+}
+/* ... and its partition needs no run at all. */
+static inline bool replay_is_gone(const struct pyro_replay *replay, uint32_t run)
+{
+    return replay->run_edits && replay->run_edits[run] & REPLAY_RUN_GONE;
+}
+
+/* Row of app->stages of a run: stages have their tasks in the order of their rows. */
+static inline uint32_t replay_row_of(const struct pyro_replay *replay, uint32_t run)
+{
+    size_t low = 0, high = replay->app->stages.count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (replay->app->stages.items[middle].first_task <= run)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}
+
 void pyro_replay_push(struct pyro_replay *replay, int64_t at, enum replay_event_kind kind, uint32_t what);
 
 void pyro_replay_come(struct pyro_replay *replay, uint32_t number);

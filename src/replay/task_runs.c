@@ -15,6 +15,7 @@ struct task_sort {
     int64_t (*columns)[PYRO_READ_ROWS];
     uint64_t *keys;        /* partition and attempt of each task, in log order */
     unsigned char *levels; /* locality of each task */
+    uint32_t *tasks;       /* row of each run */
 };
 
 enum { LAUNCH, FINISH, STATUS, STAGE, PLACE, ATTEMPT, COPY, LOCALITY, EXECUTOR, FETCH, COLUMNS };
@@ -40,7 +41,17 @@ static uint64_t sort_key(int64_t place, int64_t attempt)
     return (uint64_t)(uint32_t)place << 32 | (uint32_t)attempt;
 }
 
-static void place_runs(struct task_sort *sort)
+/* Few runs have any. */
+static bool set_fetch(struct pyro_replay *replay, uint32_t run, int64_t us)
+{
+    if (us > 0 && !replay->fetch_us)
+        replay->fetch_us = pyro_scratch(replay->app, replay->run_count, sizeof(*replay->fetch_us));
+    if (us > 0 && replay->fetch_us)
+        replay->fetch_us[run] = us;
+    return us <= 0 || replay->fetch_us;
+}
+
+static bool place_runs(struct task_sort *sort)
 {
     struct pyro_replay *replay = sort->replay;
     const struct pyro_app *app = replay->app;
@@ -69,39 +80,50 @@ static void place_runs(struct task_sort *sort)
             uint32_t place = stage->runs.first + stage->runs.count++;
             replay->runs[place] = (struct replay_run){
                 .us = replay_us(ms),
-                .fetch_us = replay_us(fetch < ms ? fetch : 0),
-                .task = (uint32_t)(first + i),
                 .executor = sort->columns[EXECUTOR][i] < 0 ? REPLAY_NOBODY : (uint32_t)sort->columns[EXECUTOR][i],
                 .flags = (sort->columns[STATUS][i] == PYRO_TASK_SUCCESS ? REPLAY_RUN_SUCCESS : 0u) |
                          (sort->columns[COPY][i] > 0 ? REPLAY_RUN_COPY : 0u)};
+            if (!set_fetch(replay, place, replay_us(fetch < ms ? fetch : 0)))
+                return false;
+            sort->tasks[place] = (uint32_t)(first + i);
             sort->keys[first + i] = sort_key(sort->columns[PLACE][i], sort->columns[ATTEMPT][i]);
             sort->levels[first + i] = (unsigned char)level;
         }
     }
+    return true;
+}
+
+/* Items of `size` bytes into the order of the marks; `room` holds as many. */
+static void reorder(void *items, size_t size, const struct pyro_marks *marks, void *room)
+{
+    memcpy(room, items, marks->list.count * size);
+    for (size_t i = 0; i < marks->list.count; i++)
+        memcpy((char *)items + i * size, (const char *)room + marks->list.items[i].row * size, size);
 }
 
 /* Runs of a stage into the order of their keys. */
 static bool sort_runs(struct task_sort *sort, struct replay_stage *stage, struct pyro_marks *marks)
 {
     struct pyro_replay *replay = sort->replay;
-    struct replay_run *runs = &replay->runs[stage->runs.first];
+    uint32_t *tasks = &sort->tasks[stage->runs.first];
     bool sorted = true;
     for (uint32_t i = 1; i < stage->runs.count && sorted; i++)
-        sorted = sort->keys[runs[i - 1].task] <= sort->keys[runs[i].task];
+        sorted = sort->keys[tasks[i - 1]] <= sort->keys[tasks[i]];
     if (sorted)
         return true;
     marks->list.count = 0;
     for (uint32_t i = 0; i < stage->runs.count; i++)
-        pyro_marks_add(marks, sort->keys[runs[i].task], 0, i);
+        pyro_marks_add(marks, sort->keys[tasks[i]], 0, i);
     if (!pyro_marks_finish(marks))
         return false;
-    struct replay_run *copy = pyro_allocate(replay->allocator, stage->runs.count * sizeof(*copy));
-    if (!copy)
+    void *room = pyro_allocate(replay->allocator, stage->runs.count * sizeof(*replay->runs));
+    if (!room)
         return false;
-    memcpy(copy, runs, stage->runs.count * sizeof(*copy));
-    for (uint32_t i = 0; i < stage->runs.count; i++)
-        runs[i] = copy[marks->list.items[i].row];
-    pyro_release(replay->allocator, copy);
+    reorder(&replay->runs[stage->runs.first], sizeof(*replay->runs), marks, room);
+    reorder(tasks, sizeof(*tasks), marks, room);
+    if (replay->fetch_us)
+        reorder(&replay->fetch_us[stage->runs.first], sizeof(*replay->fetch_us), marks, room);
+    pyro_release(replay->allocator, room);
     return true;
 }
 
@@ -131,13 +153,14 @@ static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
 {
     enum { PARTITIONS_MAX = 1024 };
     struct replay_run *runs = &sort->replay->runs[stage->runs.first];
+    const uint32_t *tasks = &sort->tasks[stage->runs.first];
     unsigned best = REPLAY_LEVELS, next = REPLAY_LEVELS;
     for (uint32_t i = 0; i < stage->runs.count; i++) {
-        unsigned level = sort->levels[runs[i].task];
+        unsigned level = sort->levels[tasks[i]];
         best = level < best ? level : best;
     }
     for (uint32_t i = 0; i < stage->runs.count; i++) {
-        unsigned level = sort->levels[runs[i].task];
+        unsigned level = sort->levels[tasks[i]];
         next = level > best && level != REPLAY_NO_PREF && level < next ? level : next;
     }
     if (best >= REPLAY_NO_PREF || next == REPLAY_LEVELS || stage->partitions > PARTITIONS_MAX)
@@ -149,7 +172,7 @@ static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
         return;
     stage->locality_wait = wait;
     for (uint32_t i = 0; i < stage->runs.count; i++) {
-        unsigned level = sort->levels[runs[i].task];
+        unsigned level = sort->levels[tasks[i]];
         if (!(runs[i].flags & REPLAY_RUN_HEAD) || (level != 0 && (level < next || level == REPLAY_NO_PREF)))
             continue;
         runs[i].flags |= REPLAY_RUN_WAITS | (level == 0 ? REPLAY_RUN_PINNED : 0u);
@@ -161,12 +184,13 @@ static void mark_fatal(struct task_sort *sort, struct replay_stage *stage)
 {
     const struct pyro_app *app = sort->replay->app;
     struct replay_run *runs = &sort->replay->runs[stage->runs.first];
+    const uint32_t *tasks = &sort->tasks[stage->runs.first];
     if (!app->stages.items[stage->row].failure.ptr)
         return;
     for (uint32_t i = 0; i < stage->runs.count; i++) {
-        if (pyro_task_get(&app->tasks, PYRO_TASK_status, runs[i].task) != PYRO_TASK_FAILED)
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, tasks[i]) != PYRO_TASK_FAILED)
             continue;
-        int64_t reason = pyro_task_get(&app->tasks, PYRO_TASK_reason, runs[i].task);
+        int64_t reason = pyro_task_get(&app->tasks, PYRO_TASK_reason, tasks[i]);
         bool last = i + 1 == stage->runs.count || runs[i + 1].flags & REPLAY_RUN_HEAD;
         if (pyro_slice_is(pyro_app_text(app, reason), "FetchFailed") ||
             (last && !(runs[i].flags & (REPLAY_RUN_HEAD | REPLAY_RUN_COPY))))
@@ -178,10 +202,11 @@ static void mark_heads(struct task_sort *sort, struct replay_stage *stage)
 {
     struct pyro_replay *replay = sort->replay;
     struct replay_run *runs = &replay->runs[stage->runs.first];
+    const uint32_t *tasks = &sort->tasks[stage->runs.first];
     uint32_t head = 0;
     for (uint32_t i = 0; i < stage->runs.count; i++) {
-        replay->run_of_task[runs[i].task] = stage->runs.first + i;
-        bool other = i == 0 || sort->keys[runs[i].task] >> 32 != sort->keys[runs[i - 1].task] >> 32;
+        replay->run_of_task[tasks[i]] = stage->runs.first + i;
+        bool other = i == 0 || sort->keys[tasks[i]] >> 32 != sort->keys[tasks[i - 1]] >> 32;
         if (other || i - head == REPLAY_ATTEMPTS_MAX) { /* Spark tries four times; more is damage */
             head = i;
             runs[i].flags |= REPLAY_RUN_HEAD;
@@ -206,12 +231,12 @@ bool pyro_replay_take_tasks(struct pyro_replay *replay)
     sort.columns = pyro_scratch(app, COLUMNS, sizeof(*sort.columns));
     sort.keys = pyro_scratch(app, count, sizeof(*sort.keys));
     sort.levels = pyro_scratch(app, count, 1);
+    sort.tasks = pyro_scratch(app, count, sizeof(*sort.tasks));
     replay->runs = pyro_scratch(app, count, sizeof(*replay->runs));
     replay->run_of_task = pyro_scratch(app, count, sizeof(*replay->run_of_task));
     replay->run_count = (uint32_t)count;
-    bool done = sort.columns && sort.keys && sort.levels && replay->runs && replay->run_of_task;
-    if (done)
-        place_runs(&sort);
+    bool done = sort.columns && sort.keys && sort.levels && sort.tasks && replay->runs && replay->run_of_task &&
+                place_runs(&sort);
     for (uint32_t i = 0; done && i < replay->stage_count; i++) {
         done = sort_runs(&sort, &replay->stages[i], &marks);
         if (done)
@@ -221,5 +246,6 @@ bool pyro_replay_take_tasks(struct pyro_replay *replay)
     pyro_release(replay->allocator, sort.columns);
     pyro_release(replay->allocator, sort.keys);
     pyro_release(replay->allocator, sort.levels);
+    pyro_release(replay->allocator, sort.tasks);
     return done;
 }

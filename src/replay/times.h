@@ -2,6 +2,8 @@
 #ifndef PYRO_REPLAY_TIMES_H
 #define PYRO_REPLAY_TIMES_H
 
+#include <math.h>
+
 #include "replay/slots.h"
 
 /* About normal, of mean 0 and standard deviation 1, in units of 2^-REPLAY_FACTOR_BITS: a sum of eight bytes of a mixed
@@ -20,12 +22,30 @@ static inline int64_t replay_chance(uint64_t seed, uint64_t what)
     return (int64_t)((double)(sum * ((int64_t)1 << REPLAY_FACTOR_BITS)) / deviation);
 }
 
+/* Milliseconds of an edit as microseconds, clamped. */
+static inline int64_t replay_edit_us(double ms)
+{
+    return ms > 0 ? (int64_t)floor(fmin(ms, (double)REPLAY_MS_MAX) * 1000 + 0.5) : 0;
+}
+
+/* A run of a stage that keeps its own. */
+static inline int64_t replay_own_us(const struct pyro_replay *replay, uint32_t number, uint32_t run)
+{
+    const struct replay_stage_edit *edit = replay->stage_edits ? &replay->stage_edits[number] : NULL;
+    return edit && edit->own ? edit->own[run - replay->stages[number].runs.first] : replay->runs[run].us;
+}
+
+static inline int64_t replay_fetch_us(const struct pyro_replay *replay, uint32_t run)
+{
+    return replay->fetch_us ? replay->fetch_us[run] : 0;
+}
+
 /* `part`: of a stage that an edit gave its tasks. */
 static inline int64_t replay_run_us(const struct pyro_replay *replay, uint32_t number, uint32_t run, uint32_t part)
 {
     const struct replay_stage_edit *edit = replay->stage_edits ? &replay->stage_edits[number] : NULL;
     bool own = !edit || edit->count == 0;
-    int64_t us = own ? replay->runs[run].us : edit->times ? edit->times[part] : edit->us;
+    int64_t us = own ? replay_own_us(replay, number, run) : edit->times ? replay_edit_us(edit->times[part]) : edit->us;
     int64_t factor = edit ? edit->factor : (int64_t)1 << REPLAY_FACTOR_BITS;
     if (replay->spread) {
         uint64_t what = (uint64_t)number << 32 | (own ? run - replay->stages[number].runs.first : part);

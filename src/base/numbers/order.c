@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int by_real(const void *left, const void *right)
 {
@@ -26,6 +27,39 @@ void pyro_sort_ints(int64_t *values, size_t count)
 {
     if (count > 1)
         qsort(values, count, sizeof(*values), by_int);
+}
+
+void pyro_sort_naturals(uint32_t *values, size_t count, uint32_t *room)
+{
+    enum { BITS = 11, DIGITS = 3, BUCKETS = 1 << BITS, FEW = 64 };
+    for (size_t i = 1; i < count && count < FEW; i++) {
+        uint32_t value = values[i];
+        size_t place = i;
+        for (; place > 0 && values[place - 1] > value; place--)
+            values[place] = values[place - 1];
+        values[place] = value;
+    }
+    if (count < FEW)
+        return;
+    uint32_t places[BUCKETS], *from = values, *to = room;
+    for (unsigned digit = 0; digit < DIGITS; digit++) {
+        unsigned shift = digit * BITS;
+        uint32_t place = 0;
+        memset(places, 0, sizeof(places));
+        for (size_t i = 0; i < count; i++)
+            places[from[i] >> shift & (BUCKETS - 1)]++;
+        for (unsigned b = 0; b < BUCKETS; b++) {
+            uint32_t in_bucket = places[b];
+            places[b] = place;
+            place += in_bucket;
+        }
+        for (size_t i = 0; i < count; i++)
+            to[places[from[i] >> shift & (BUCKETS - 1)]++] = from[i];
+        uint32_t *next = from;
+        from = to;
+        to = next;
+    }
+    memcpy(values, from, count * sizeof(*values));
 }
 
 size_t pyro_nearest_rank(double percent, size_t count)

@@ -9,6 +9,8 @@
 void pyro_sort_reals(double *values, size_t count);
 void pyro_sort_ints(int64_t *values, size_t count);
 
+void pyro_sort_naturals(uint32_t *values, size_t count, uint32_t *room); /* room: for as many; in linear time */
+
 /* Nearest rank: the index of the least of `count` sorted values that at least `percent` of 100 of them do not exceed.
  * `count` is not 0. */
 size_t pyro_nearest_rank(double percent, size_t count);

@@ -25,6 +25,24 @@ static void test_sorts(void **state)
     pyro_sort_ints(NULL, 0);
 }
 
+static void test_sorts_naturals(void **state)
+{
+    static const size_t counts[] = {0, 1, 2, 63, 64, 1000};
+    static uint32_t values[1000], room[1000];
+    (void)state;
+    for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < counts[c]; i++)
+            sum += values[i] = i % 7 == 0 ? UINT32_MAX - (uint32_t)i : (uint32_t)((i + 1) * 2654435761U);
+        pyro_sort_naturals(values, counts[c], room);
+        for (size_t i = 0; i < counts[c]; i++) {
+            assert_true(i == 0 || values[i - 1] <= values[i]);
+            sum -= values[i];
+        }
+        assert_true(sum == 0);
+    }
+}
+
 static void test_median(void **state)
 {
     (void)state;
@@ -113,7 +131,9 @@ static void test_nearest_rank(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts), cmocka_unit_test(test_median),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts),
+                                       cmocka_unit_test(test_median),
+                                       cmocka_unit_test(test_sorts_naturals),
                                        cmocka_unit_test(test_selects_what_sorting_would_put_there),
                                        cmocka_unit_test(test_selects_from_an_order_against_its_pivots),
                                        cmocka_unit_test(test_nearest_rank)};
