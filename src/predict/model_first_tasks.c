@@ -29,8 +29,8 @@ struct begun {
 
 struct search {
     struct pyro_predicted_run *run;
-    struct begun *tasks, *stage; /* as run->tasks; of one stage, sorted */
-    int64_t *warm;               /* when the first task of each executor ended */
+    struct begun *tasks, *stage; /* as run->tasks; some of one stage, sorted */
+    int64_t *warm, *ended;       /* when the first task of each executor ended, and the first one of a stage there */
     double *values;              /* room to find medians in */
     size_t largest;
 };
@@ -76,25 +76,43 @@ static bool read_begun(struct search *search)
     return done;
 }
 
-/* Marks a stage's tasks, sorted by executor and time; as many can be first as an executor has slots. */
+/* The tasks of a stage that began on their executor before any other had ended there, by executor and time. */
+static uint32_t find_early(struct search *search, const struct pyro_stage_facts *facts)
+{
+    const struct begun *tasks = search->tasks + facts->first;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < facts->count; i++)
+        if (tasks[i].executor != UINT32_MAX)
+            search->ended[tasks[i].executor] = INT64_MAX;
+    for (uint32_t i = 0; i < facts->count; i++)
+        if (tasks[i].executor != UINT32_MAX && tasks[i].to < search->ended[tasks[i].executor])
+            search->ended[tasks[i].executor] = tasks[i].to;
+    for (uint32_t i = 0; i < facts->count; i++)
+        if (tasks[i].executor != UINT32_MAX && tasks[i].at < search->ended[tasks[i].executor])
+            search->stage[count++] = tasks[i];
+    if (count > 1)
+        qsort(search->stage, count, sizeof(*search->stage), by_begin);
+    return count;
+}
+
+/* Marks a stage's first tasks; as many can be first as an executor has slots. */
 static void mark_stage(struct search *search, size_t row)
 {
     const struct pyro_predicted_run *run = search->run;
     const struct pyro_stage_facts *facts = &run->stages[row];
-    uint32_t cpus = pyro_task_cpus(run->app, &run->app->stages.items[row]);
-    memcpy(search->stage, search->tasks + facts->first, facts->count * sizeof(*search->stage));
-    qsort(search->stage, facts->count, sizeof(*search->stage), by_begin);
-    for (uint32_t i = 0, end; i < facts->count; i = end) {
+    uint32_t cpus = pyro_task_cpus(run->app, &run->app->stages.items[row]), count = find_early(search, facts);
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t executor = search->stage[i].executor;
-        int64_t ended = INT64_MAX;
-        for (end = i; end < facts->count && search->stage[end].executor == executor; end++)
-            ended = search->stage[end].to < ended ? search->stage[end].to : ended;
-        if (executor == UINT32_MAX)
+        if (i == 0 || search->stage[i - 1].executor != executor) {
+            left = pyro_executor_cores(&run->app->executors.items[executor]) / cpus;
+            left = left > 0 ? left : 1;
+        }
+        if (left == 0)
             continue;
-        uint64_t slots = pyro_executor_cores(&run->app->executors.items[executor]) / cpus;
-        for (uint32_t k = i; k < end && k - i < (slots > 0 ? slots : 1) && search->stage[k].at < ended; k++)
-            search->tasks[facts->first + search->stage[k].place].kind =
-                search->stage[k].at < search->warm[executor] ? COLD : FIRST;
+        left--;
+        search->tasks[facts->first + search->stage[i].place].kind =
+            search->stage[i].at < search->warm[executor] ? COLD : FIRST;
     }
 }
 
@@ -199,12 +217,14 @@ bool pyro_predict_take_firsts(struct pyro_predicted_run *run)
     search.stage = pyro_scratch(app, search.largest, sizeof(*search.stage));
     search.values = pyro_scratch(app, search.largest, sizeof(*search.values));
     search.warm = pyro_scratch(app, app->executors.count, sizeof(*search.warm));
-    bool done = run->first_ms && search.tasks && search.stage && search.values && search.warm && read_begun(&search) &&
-                find_all(&search);
+    search.ended = pyro_scratch(app, app->executors.count, sizeof(*search.ended));
+    bool done = run->first_ms && search.tasks && search.stage && search.values && search.warm && search.ended &&
+                read_begun(&search) && find_all(&search);
     pyro_release(app->allocator, search.tasks);
     pyro_release(app->allocator, search.stage);
     pyro_release(app->allocator, search.values);
     pyro_release(app->allocator, search.warm);
+    pyro_release(app->allocator, search.ended);
     return done;
 }
 

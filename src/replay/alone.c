@@ -15,6 +15,7 @@ struct replay_turn {
 struct turns {
     struct replay_turn *items; /* a heap */
     size_t count, room;
+    uint32_t begun;
     bool hole; /* the first one has been taken out */
 };
 
@@ -74,33 +75,56 @@ static bool is_alone(const struct pyro_replay *replay, const struct replay_group
            replay_tasks(replay, number) - replay->stage_states[number].cursor >= 2;
 }
 
+/* What tasks of a stage have in common, looked up once for all of them. */
+struct kind_of_task {
+    const struct replay_run *runs; /* of its own; NULL where an edit gave it others */
+    const int64_t *us, *fetch_us;  /* of its own runs, or NULL */
+    uint32_t first, count, group;
+    bool scaled; /* times are not as they are said */
+};
+
+static struct kind_of_task kind_of(const struct pyro_replay *replay, uint32_t number)
+{
+    const struct replay_stage *stage = &replay->stages[number];
+    const struct replay_stage_edit *edit = replay->stage_edits ? &replay->stage_edits[number] : NULL;
+    bool cut = replay_is_cut(replay, number);
+    return (struct kind_of_task){.runs = cut ? NULL : replay->runs + stage->runs.first,
+                                 .us = cut || !edit ? NULL : edit->own,
+                                 .fetch_us = cut || !replay->fetch_us ? NULL : replay->fetch_us + stage->runs.first,
+                                 .first = stage->runs.first,
+                                 .count = replay_tasks(replay, number),
+                                 .group = stage->group,
+                                 .scaled = cut || replay->spread ||
+                                           (edit && edit->factor != (int64_t)1 << REPLAY_FACTOR_BITS)};
+}
+
 /* Tasks for all free slots. */
-static void begin_tasks(struct pyro_replay *replay, struct replay_group *group, uint32_t number, struct turns *turns,
-                        uint32_t *order)
+static void begin_tasks(struct pyro_replay *replay, struct replay_group *group, uint32_t number,
+                        const struct kind_of_task *kind, struct turns *turns)
 {
     struct replay_stage_state *state = &replay->stage_states[number];
-    uint32_t count = replay_tasks(replay, number), first = replay->stages[number].runs.first, executor;
-    bool cut = replay_is_cut(replay, number);
-    while (state->cursor < count && turns->count - turns->hole < turns->room &&
+    uint32_t executor;
+    while (state->cursor < kind->count && turns->count - turns->hole < turns->room &&
            (executor = pyro_replay_free_executor(replay, group)) != REPLAY_NOBODY) {
-        uint32_t part = state->cursor++, run = first + part;
-        const struct replay_run *row = cut ? NULL : &replay->runs[run];
+        uint32_t part = state->cursor++, run = kind->first + part;
+        const struct replay_run *row = kind->runs ? &kind->runs[part] : NULL;
         if (row && replay_is_gone(replay, run)) {
             state->parts_left -= state->parts_left > 0;
             continue;
         }
-        if (row && replay_has_slot(replay, row->executor) &&
-            replay->executors[row->executor].group == replay->stages[number].group)
+        if (row && row->executor != executor && replay_has_slot(replay, row->executor) &&
+            replay->executors[row->executor].group == kind->group)
             executor = row->executor;
-        int64_t us = replay_run_us(replay, number, run, part);
-        us = replay_later(us, replay_starting_us(replay, number, executor));
-        int64_t slot = replay_slot_us(replay, us, row ? replay_fetch_us(replay, run) : 0);
+        int64_t us = kind->scaled ? replay_run_us(replay, number, run, part) : kind->us ? kind->us[part] : row->us;
+        if (replay->first_ms)
+            us = replay_later(us, replay_starting_us(replay, number, executor));
+        int64_t slot = replay_slot_us(replay, us, kind->fetch_us ? kind->fetch_us[part] : 0);
         replay->busy = pyro_add_saturating(replay->busy, us);
         replay->executor_states[executor].free--;
         replay->executor_states[executor].busy++;
         add(turns,
             (struct replay_turn){replay_later(replay->now, slot), replay_later(replay->now, slot > us ? slot : us),
-                                 (*order)++, executor, cut ? REPLAY_NOBODY : run});
+                                 turns->begun++, executor, row ? run : REPLAY_NOBODY});
     }
 }
 
@@ -140,7 +164,7 @@ static void hand_over(struct pyro_replay *replay, uint32_t number, struct turns 
 
 void pyro_replay_run_alone(struct pyro_replay *replay, struct replay_group *group)
 {
-    uint32_t number = pyro_replay_next_stage(replay, group), order = 0;
+    uint32_t number = pyro_replay_next_stage(replay, group);
     if (number == REPLAY_NOBODY || !is_alone(replay, group, number))
         return;
     struct replay_stage_state *state = &replay->stage_states[number];
@@ -154,11 +178,12 @@ void pyro_replay_run_alone(struct pyro_replay *replay, struct replay_group *grou
     struct turns turns = {.items = replay->turns.items, .room = room};
     int64_t other = replay->events.count > 0 ? replay->events.items[0].at : REPLAY_TIME_MAX;
     const struct replay_turn *turn;
-    begin_tasks(replay, group, number, &turns, &order);
+    const struct kind_of_task kind = kind_of(replay, number);
+    begin_tasks(replay, group, number, &kind, &turns);
     while ((turn = first_of(&turns)) != NULL && turn->at < other) {
         replay->now = turn->at;
         end_tasks(replay, number, &turns);
-        begin_tasks(replay, group, number, &turns, &order);
+        begin_tasks(replay, group, number, &kind, &turns);
     }
     if (state->parts_left == 0)
         pyro_replay_push(replay, state->end > replay->now ? state->end : replay->now, REPLAY_STAGE_END, number);

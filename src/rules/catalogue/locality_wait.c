@@ -1,7 +1,7 @@
 /* locality-wait: slots stay empty while tasks wait for a place near their data. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "analyze/accounts/marks.h"
 #include "analyze/app_facts.h"
 #include "base/memory/allocator.h"
 #include "rules/cases/cases.h"
@@ -29,22 +29,36 @@ struct event {
     int change; /* of running tasks */
 };
 
-static int by_executor(const void *left, const void *right)
-{
-    const struct event *a = left, *b = right;
-    if (a->executor != b->executor)
-        return a->executor < b->executor ? -1 : 1;
-    if (a->at < b->at || a->at > b->at)
-        return a->at < b->at ? -1 : 1;
-    return a->change - b->change; /* an end frees the slot for the launch at the same instant */
-}
-
 struct window {
     double begin, end; /* from the first to the last launch: tasks waited meanwhile */
     double local, elsewhere;
 };
 
-/* Launches and ends of a stage's tasks, by executor and time. NULL when there is no memory or nothing to judge. */
+/* By executor and time; an end frees the slot for the launch at the same instant. Two sorts that keep the order of
+ * equal ones, the one that counts more last. */
+static bool order_events(struct pyro_rule_context *context, struct event *events, size_t count)
+{
+    const struct pyro_allocator *allocator = context->arena->allocator;
+    struct pyro_marks marks;
+    struct event *sorted = pyro_allocate(allocator, (count + 1) * sizeof(*sorted));
+    pyro_marks_init(&marks, allocator, count);
+    for (size_t i = 0; i < count; i++)
+        pyro_marks_add(&marks, (uint64_t)events[i].at << 1 | (events[i].change > 0), 0, i);
+    bool done = sorted && pyro_marks_finish(&marks);
+    for (size_t i = 0; done && i < count; i++)
+        marks.list.items[i].at = (uint64_t)events[marks.list.items[i].row].executor;
+    done = done && pyro_marks_finish(&marks);
+    for (size_t i = 0; done && i < count; i++)
+        sorted[i] = events[marks.list.items[i].row];
+    if (done && count > 0)
+        memcpy(events, sorted, count * sizeof(*events));
+    pyro_marks_done(&marks);
+    pyro_release(allocator, sorted);
+    context->failed |= !done;
+    return done;
+}
+
+/* Launches and ends of a stage's tasks. NULL when there is no memory or nothing to judge. */
 static struct event *load_events(struct pyro_rule_context *context, const struct pyro_stage *stage, size_t *count,
                                  struct window *window)
 {
@@ -72,8 +86,6 @@ static struct event *load_events(struct pyro_rule_context *context, const struct
         events[(*count)++] = (struct event){executor, launch, 1};
         events[(*count)++] = (struct event){executor, finish, -1};
     }
-    if (events && *count > 1)
-        qsort(events, *count, sizeof(*events), by_executor);
     return events;
 }
 
@@ -118,7 +130,8 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     double idle = 0, kept = 0, length = window.end - window.begin;
     /* Only tasks with a preference wait for it. */
     if (events && window.local > 0 && length >= pyro_limit(context, STRETCH_MS) &&
-        pyro_alone_ms(context, row, window.begin, window.end) >= pyro_limit(context, ALONE_SHARE) * length) {
+        pyro_alone_ms(context, row, window.begin, window.end) >= pyro_limit(context, ALONE_SHARE) * length &&
+        order_events(context, events, count)) {
         for (size_t i = 0; i < app->executors.count; i++) {
             size_t first = at;
             while (at < count && events[at].executor == (int64_t)i)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/accounts/marks.h"
 #include "analyze/app_facts.h"
 #include "base/memory/allocator.h"
 #include "base/numbers/order.h"
@@ -90,28 +91,54 @@ static double own_ms(const struct pyro_app *app, const struct pyro_stage_tasks *
     return fmax(ms, 0) / fmax(1, pyro_stage_task_data_ratio(tasks, task));
 }
 
-/* Median of one column of samples [first, last), which are of one place. */
-static double median_of(struct places *places, const struct sample *items, size_t first, size_t last, bool cpu)
+/* Median of one column of the samples of marks [first, last), which are of one place. */
+static double median_of(struct places *places, const struct pyro_marks *marks, size_t first, size_t last, bool cpu)
 {
-    for (size_t i = first; i < last; i++)
-        places->values[i - first] = cpu ? items[i].cpu : items[i].value;
+    for (size_t i = first; i < last; i++) {
+        const struct sample *sample = &places->buffer[marks->list.items[i].row];
+        places->values[i - first] = cpu ? sample->cpu : sample->value;
+    }
     return pyro_median(places->values, last - first);
 }
 
-/* Folds the sorted samples of a stage into one for each place with enough tasks, from the start of the buffer. */
-static size_t fold(struct pyro_rule_context *context, struct places *places, size_t count)
+/* Folds the samples of a stage into one for each place with enough tasks, by place, and returns how many there are. */
+static size_t fold(struct pyro_rule_context *context, struct places *places, const struct pyro_marks *marks,
+                   struct sample *folded)
 {
-    struct sample *items = places->buffer;
+    const struct pyro_mark *items = marks->list.items;
     size_t kept = 0;
-    for (size_t first = 0, last; first < count; first = last) {
-        for (last = first; last < count && items[last].place == items[first].place; last++)
+    for (size_t first = 0, last; first < marks->list.count; first = last) {
+        for (last = first; last < marks->list.count && items[last].at == items[first].at; last++)
             ;
         double tasks = (double)(last - first);
         if (tasks < pyro_limit(context, TASKS))
             continue;
-        double value = median_of(places, items, first, last, false), cpu = median_of(places, items, first, last, true);
-        items[kept++] = (struct sample){items[first].place, value, cpu, tasks, items[first].stage};
+        double value = median_of(places, marks, first, last, false), cpu = median_of(places, marks, first, last, true);
+        const struct sample *one = &places->buffer[items[first].row];
+        folded[kept++] = (struct sample){one->place, value, cpu, tasks, one->stage};
     }
+    return kept;
+}
+
+/* The samples become one for each place. */
+static size_t fold_by_place(struct pyro_rule_context *context, struct places *places, size_t count)
+{
+    const struct pyro_allocator *allocator = context->arena->allocator;
+    struct pyro_marks marks;
+    struct sample *folded = pyro_allocate(allocator, (count + 1) * sizeof(*folded));
+    size_t kept = 0;
+    pyro_marks_init(&marks, allocator, count);
+    for (size_t i = 0; i < count; i++)
+        pyro_marks_add(&marks, (uint64_t)places->buffer[i].place ^ (UINT64_C(1) << 63), 0, i);
+    if (pyro_marks_finish(&marks) && folded) {
+        kept = fold(context, places, &marks, folded);
+        if (kept > 0)
+            memcpy(places->buffer, folded, kept * sizeof(*folded));
+    } else {
+        context->failed = true;
+    }
+    pyro_marks_done(&marks);
+    pyro_release(allocator, folded);
     return kept;
 }
 
@@ -145,8 +172,7 @@ static void compare_stage(struct pyro_rule_context *context, struct places *plac
     }
     pyro_stage_tasks_done(context, &tasks);
     if (count > 1 && !context->failed) {
-        qsort(places->buffer, count, sizeof(*places->buffer), by_place);
-        count = fold(context, places, count);
+        count = fold_by_place(context, places, count);
         double usual = count > 1 ? middle(places, count, false) : 0, cpu = count > 1 ? middle(places, count, true) : 0;
         for (size_t i = 0; i < count && usual > 0; i++) {
             struct sample *ratio = pyro_vec_push(&places->ratios, context->arena->allocator);

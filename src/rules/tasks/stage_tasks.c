@@ -1,8 +1,8 @@
 #include "rules/tasks/stage_tasks.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "analyze/accounts/marks.h"
 #include "analyze/app_facts.h"
 #include "base/memory/allocator.h"
 #include "base/numbers/order.h"
@@ -83,14 +83,6 @@ static struct pyro_stage_task read_task(const struct pyro_app *app, size_t row)
     return task;
 }
 
-static int by_launch(const void *left, const void *right)
-{
-    const struct pyro_stage_task *a = left, *b = right;
-    if (a->launch < b->launch || a->launch > b->launch)
-        return a->launch < b->launch ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
-}
-
 enum figure { DURATION, COLD, OPENER, BYTES, RECORDS, WRITTEN };
 
 /* Median of one figure; of data the mean where the middle task has none (many empty partitions are no yardstick). */
@@ -113,14 +105,50 @@ static double middle(const struct pyro_stage_tasks *tasks, enum figure figure, d
     return figure >= BYTES && median <= 0 && count > 0 ? sum / (double)count : median;
 }
 
-/* Marks the first tasks of this stage on each executor, as many as it has slots. */
-static void mark_openers(const struct pyro_app *app, struct pyro_stage_tasks *tasks, size_t *seen)
+static size_t count_tasks(const struct pyro_app *app, const struct pyro_stage *stage)
+{
+    size_t all = stage->tasks > 0 && app->tasks_by_stage ? (size_t)stage->tasks : 0;
+    if (stage->first_task >= app->tasks.count)
+        return 0;
+    return all > app->tasks.count - stage->first_task ? app->tasks.count - stage->first_task : all;
+}
+
+/* The successful tasks of a stage, by launch; of one time in the order of the log. A mark's kind is the executor's row
+ * + 1, or 0. */
+static bool order_tasks(const struct pyro_app *app, const struct pyro_stage *stage, struct pyro_marks *marks)
+{
+    size_t all = count_tasks(app, stage);
+    pyro_marks_init(marks, app->allocator, all);
+    for (size_t i = 0; i < all; i++) {
+        size_t row = app->tasks_by_stage[stage->first_task + i];
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) != PYRO_TASK_SUCCESS)
+            continue;
+        int64_t launch = pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
+                executor = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, row);
+        bool known = executor >= 0 && executor < (int64_t)app->executors.count;
+        pyro_marks_add(marks, (uint64_t)launch ^ (UINT64_C(1) << 63), known ? (uint32_t)executor + 1 : 0, row);
+    }
+    return pyro_marks_finish(marks);
+}
+
+/* Tasks are openers that are among the first of this stage on their executor, as many as that has slots: `seen` counts
+ * those of each executor. */
+static void fill(const struct pyro_app *app, const struct pyro_cold *cold, const struct pyro_marks *marks, size_t *seen,
+                 struct pyro_stage_tasks *ret)
 {
     double slots = pyro_app_slots_per_executor(app);
-    for (size_t i = 0; i < tasks->count; i++) {
-        int64_t executor = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, tasks->items[i].row);
-        if (executor >= 0 && executor < (int64_t)app->executors.count)
-            tasks->items[i].opener = (double)seen[executor]++ < slots;
+    ret->begin = INFINITY;
+    for (size_t i = 0; i < marks->list.count; i++) {
+        struct pyro_stage_task task = read_task(app, marks->list.items[i].row);
+        size_t executor = marks->list.items[i].kind;
+        if (cold && executor > 0 && executor <= cold->count)
+            task.cold = task.launch <= cold->until[executor - 1];
+        if (executor > 0)
+            task.opener = (double)seen[executor - 1]++ < slots;
+        ret->items[ret->count++] = task;
+        ret->work_ms += task.duration;
+        ret->begin = fmin(ret->begin, task.launch);
+        ret->end = fmax(ret->end, task.finish);
     }
 }
 
@@ -130,49 +158,30 @@ bool pyro_stage_tasks_load(struct pyro_rule_context *context, size_t stage_row, 
     const struct pyro_app *app = context->app;
     const struct pyro_allocator *allocator = context->arena->allocator;
     const struct pyro_stage *stage = &app->stages.items[stage_row];
-    size_t all = stage->tasks > 0 && app->tasks_by_stage ? (size_t)stage->tasks : 0;
+    struct pyro_marks marks;
+    bool ordered = order_tasks(app, stage, &marks);
     *ret = (struct pyro_stage_tasks){0};
-    if (stage->first_task >= app->tasks.count)
-        all = 0;
-    else if (all > app->tasks.count - stage->first_task)
-        all = app->tasks.count - stage->first_task;
-    ret->items = pyro_allocate(allocator, (all + 1) * sizeof(*ret->items));
-    double *values = pyro_allocate(allocator, (all + 1) * sizeof(*values));
+    ret->items = pyro_allocate(allocator, (marks.list.count + 1) * sizeof(*ret->items));
+    double *values = pyro_allocate(allocator, (marks.list.count + 1) * sizeof(*values));
     size_t *seen = pyro_allocate(allocator, (app->executors.count + 1) * sizeof(*seen));
-    if (!ret->items || !values || !seen) {
-        pyro_release(allocator, values);
-        pyro_release(allocator, seen);
+    bool ok = ordered && ret->items && values && seen;
+    if (ok) {
+        memset(seen, 0, (app->executors.count + 1) * sizeof(*seen));
+        fill(app, cold, &marks, seen, ret);
+        ret->median_ms = middle(ret, DURATION, values);
+        ret->cold_median_ms = middle(ret, COLD, values);
+        ret->opener_median_ms = middle(ret, OPENER, values);
+        ret->median_bytes = middle(ret, BYTES, values);
+        ret->median_records = middle(ret, RECORDS, values);
+        ret->median_written = middle(ret, WRITTEN, values);
+    } else {
         pyro_stage_tasks_done(context, ret);
         context->failed = true;
-        return false;
     }
-    memset(seen, 0, (app->executors.count + 1) * sizeof(*seen));
-    ret->begin = INFINITY;
-    for (size_t i = 0; i < all; i++) {
-        size_t row = app->tasks_by_stage[stage->first_task + i];
-        if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) != PYRO_TASK_SUCCESS)
-            continue;
-        struct pyro_stage_task task = read_task(app, row);
-        int64_t executor = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, row);
-        if (cold && executor >= 0 && executor < (int64_t)cold->count)
-            task.cold = task.launch <= cold->until[executor];
-        ret->items[ret->count++] = task;
-        ret->work_ms += task.duration;
-        ret->begin = fmin(ret->begin, task.launch);
-        ret->end = fmax(ret->end, task.finish);
-    }
-    if (ret->count > 1)
-        qsort(ret->items, ret->count, sizeof(*ret->items), by_launch);
-    mark_openers(app, ret, seen);
-    ret->median_ms = middle(ret, DURATION, values);
-    ret->cold_median_ms = middle(ret, COLD, values);
-    ret->opener_median_ms = middle(ret, OPENER, values);
-    ret->median_bytes = middle(ret, BYTES, values);
-    ret->median_records = middle(ret, RECORDS, values);
-    ret->median_written = middle(ret, WRITTEN, values);
+    pyro_marks_done(&marks);
     pyro_release(allocator, values);
     pyro_release(allocator, seen);
-    return true;
+    return ok;
 }
 
 void pyro_stage_tasks_done(struct pyro_rule_context *context, struct pyro_stage_tasks *tasks)
