@@ -75,6 +75,7 @@ EXEMPT = {name: reason for reason, names in EXEMPT_NAMES.items() for name in nam
 EQUAL = {
     "data-skew.tasks_min x 0.67": "of two tasks none takes twice the median, which is their mean",
     "driver-memory.fill x 1.33": "half as much again as the limit is more than the peak, which is at most the limit, divided by it",
+    "too-many-partitions.waves_min x 0.67": "less than four waves are less than twice the two of target_waves: nothing to advise",
 }
 HEADER = """\
 #ifndef PYRO_MUTANT_H

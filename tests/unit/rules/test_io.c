@@ -1,60 +1,19 @@
 /* small-output-files, slow-write, slow-read, unsplittable-input, row-format, full-scan, python-udf, global-window. */
 #include <stdio.h>
 
-#include "scene.h"
+#include "io_scene.h"
 
 #define MIB INT64_C(1048576)
 
 static const int64_t five_s = 5000, ten_s = 10000;
-
-/* A stage of query 7 that reads and writes so many bytes a task, with a share of its time on a processor. */
-struct serve_work {
-    int64_t read, written, cpu_percent;
-};
-
-static void work(struct fixture_task *task, unsigned index, void *context)
-{
-    const struct serve_work *of = context;
-    int64_t ms = task->row[PYRO_TASK_finish_ms] - task->row[PYRO_TASK_launch_ms];
-    (void)index;
-    task->row[PYRO_TASK_run_ms] = ms;
-    task->row[PYRO_TASK_cpu_ns] = ms * 10000 * of->cpu_percent;
-    task->row[PYRO_TASK_input_bytes] = of->read;
-    task->row[PYRO_TASK_output_bytes] = of->written;
-}
-
-static int64_t stage(struct scene *scene, unsigned tasks, int64_t ms, struct serve_work of)
-{
-    struct pyro_stage *row = scene_stage(scene, tasks, &ms, 1, work, &of);
-    row->sql = 7;
-    return row->id;
-}
-
-static void write_node(struct scene *scene, int64_t at, int64_t files, int64_t bytes, int64_t partitions)
-{
-    scene_node(scene, -1, "Execute InsertIntoHadoopFsRelationCommand", NULL, NULL);
-    scene_metric(scene, -1, "number of written files", files);
-    scene_metric(scene, -1, "written output", bytes);
-    scene_metric(scene, -1, "number of dynamic part", partitions);
-    scene_metric(scene, at, "task commit time", 20);
-}
-
-static void scan_node(struct scene *scene, int64_t parent, int64_t at, const char *name, const char *metadata,
-                      int64_t files, int64_t bytes, int64_t rows)
-{
-    scene_node(scene, parent, name, NULL, metadata);
-    scene_metric(scene, -1, "number of files read", files);
-    scene_metric(scene, -1, "size of files read", bytes);
-    scene_metric(scene, at, "number of output rows", rows);
-}
 
 /* One query that writes; a minute of other work around it. */
 static struct scene written(int64_t files, int64_t bytes, int64_t partitions)
 {
     struct scene scene = scene_new(2, 2);
     scene_query(&scene, 7);
-    int64_t at = stage(&scene, 8, five_s, (struct serve_work){0, bytes / 8, 80});
-    write_node(&scene, at, files, bytes, partitions);
+    int64_t at = io_stage(&scene, 8, five_s, (struct io_work){0, bytes / 8, 80});
+    io_write_node(&scene, at, files, bytes, partitions);
     scene_stage(&scene, 40, &five_s, 1, NULL, NULL);
     scene_end(&scene);
     return scene;
@@ -124,7 +83,7 @@ static void test_small_output_files_of_rdds(void **state)
     (void)state;
     struct scene scene = scene_new(2, 2);
     int64_t ms = 300;
-    scene_stage(&scene, 400, &ms, 1, work, &(struct serve_work){0, 5000, 80});
+    scene_stage(&scene, 400, &ms, 1, io_work, &(struct io_work){0, 5000, 80});
     scene_end(&scene);
     const struct pyro_finding *finding = scene_finding(&scene, "small-output-files");
     assert_non_null(finding);
@@ -137,8 +96,8 @@ static struct scene committed(int64_t commit_ms, int64_t gap_ms)
 {
     struct scene scene = scene_new(2, 2);
     scene_query(&scene, 7);
-    int64_t at = stage(&scene, 8, five_s, (struct serve_work){0, 40 * MIB, 80});
-    write_node(&scene, at, 8, 320 * MIB, 0);
+    int64_t at = io_stage(&scene, 8, five_s, (struct io_work){0, 40 * MIB, 80});
+    io_write_node(&scene, at, 8, 320 * MIB, 0);
     scene_metric(&scene, -1, "job commit time", commit_ms);
     scene.now += gap_ms;
     scene.app->sql.items[0].completed_ms = scene.now;
@@ -164,12 +123,12 @@ static void test_slow_commit(void **state)
     scene_free(&scene);
 }
 
-static struct scene wrote(unsigned tasks, int64_t ms, struct serve_work of, int64_t files)
+static struct scene wrote(unsigned tasks, int64_t ms, struct io_work of, int64_t files)
 {
     struct scene scene = scene_new(2, 2);
     scene_query(&scene, 7);
-    int64_t at = stage(&scene, tasks, ms, of);
-    write_node(&scene, at, files, tasks * of.written, 0);
+    int64_t at = io_stage(&scene, tasks, ms, of);
+    io_write_node(&scene, at, files, tasks * of.written, 0);
     scene_end(&scene);
     return scene;
 }
@@ -177,21 +136,21 @@ static struct scene wrote(unsigned tasks, int64_t ms, struct serve_work of, int6
 static void test_slow_target(void **state)
 {
     (void)state;
-    struct scene scene = wrote(12, ten_s, (struct serve_work){0, 10 * MIB, 10}, 12);
+    struct scene scene = wrote(12, ten_s, (struct io_work){0, 10 * MIB, 10}, 12);
     const struct pyro_finding *finding = scene_finding(&scene, "slow-write");
     assert_non_null(finding);
     assert_non_null(pyro_slice_find(finding->cause, "1.0 MiB per second"));
     scene_free(&scene);
-    scene = wrote(12, ten_s, (struct serve_work){0, 10 * MIB, 90}, 12); /* it computes */
+    scene = wrote(12, ten_s, (struct io_work){0, 10 * MIB, 90}, 12); /* it computes */
     scene_quiet(&scene, "slow-write");
     scene_free(&scene);
-    scene = wrote(12, ten_s, (struct serve_work){0, 200 * MIB, 10}, 12); /* fast */
+    scene = wrote(12, ten_s, (struct io_work){0, 200 * MIB, 10}, 12); /* fast */
     scene_quiet(&scene, "slow-write");
     scene_free(&scene);
-    scene = wrote(12, ten_s, (struct serve_work){0, MIB, 10}, 12); /* a service is called, little is written */
+    scene = wrote(12, ten_s, (struct io_work){0, MIB, 10}, 12); /* a service is called, little is written */
     scene_quiet(&scene, "slow-write");
     scene_free(&scene);
-    scene = wrote(12, ten_s, (struct serve_work){0, 10 * MIB, 10}, 1200); /* small files: the other rule's */
+    scene = wrote(12, ten_s, (struct io_work){0, 10 * MIB, 10}, 1200); /* small files: the other rule's */
     scene_quiet(&scene, "slow-write");
     scene_free(&scene);
 }
@@ -199,26 +158,26 @@ static void test_slow_target(void **state)
 static void test_single_writer(void **state)
 {
     (void)state;
-    struct scene scene = wrote(1, 20000, (struct serve_work){0, 400 * MIB, 90}, 1);
+    struct scene scene = wrote(1, 20000, (struct io_work){0, 400 * MIB, 90}, 1);
     const struct pyro_finding *finding = scene_finding(&scene, "slow-write");
     assert_non_null(finding);
     assert_non_null(pyro_slice_find(finding->advice[0].code, "repartition(4)"));
     scene_free(&scene);
-    scene = wrote(1, 20000, (struct serve_work){0, 50 * MIB, 90}, 1); /* it computes; writing is the least */
+    scene = wrote(1, 20000, (struct io_work){0, 50 * MIB, 90}, 1); /* it computes; writing is the least */
     scene_quiet(&scene, "slow-write");
     scene_free(&scene);
 }
 
 /* A scan of `name` over `tasks` tasks, each reading of->read bytes in `ms`; `scan_ms` in the columnar reader or -1. */
-static struct scene scanned(const char *name, unsigned tasks, int64_t ms, struct serve_work of, int64_t files,
+static struct scene scanned(const char *name, unsigned tasks, int64_t ms, struct io_work of, int64_t files,
                             int64_t scan_ms)
 {
     struct scene scene = scene_new(2, 2);
     scene_query(&scene, 7);
-    int64_t at = stage(&scene, tasks, ms, of);
+    int64_t at = io_stage(&scene, tasks, ms, of);
     scene_node(&scene, -1, "HashAggregate", NULL, NULL);
-    scan_node(&scene, 0, at, name, "Location: InMemoryFileIndex(1 paths)[store:/t]\nPartitionFilters: []", files,
-              tasks * of.read, 1000000);
+    io_scan_node(&scene, 0, at, name, "Location: InMemoryFileIndex(1 paths)[store:/t]\nPartitionFilters: []", files,
+                 tasks * of.read, 1000000);
     if (scan_ms >= 0)
         scene_metric(&scene, at, "scan time", scan_ms);
     scene_end(&scene);
@@ -228,25 +187,25 @@ static struct scene scanned(const char *name, unsigned tasks, int64_t ms, struct
 static void test_slow_read(void **state)
 {
     (void)state;
-    struct scene scene = scanned("Scan parquet ", 12, ten_s, (struct serve_work){10 * MIB, 0, 5}, 12, 100000);
+    struct scene scene = scanned("Scan parquet ", 12, ten_s, (struct io_work){10 * MIB, 0, 5}, 12, 100000);
     const struct pyro_finding *finding = scene_finding(&scene, "slow-read");
     assert_non_null(finding);
     assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
     scene_free(&scene);
-    scene = scanned("Scan parquet ", 12, ten_s, (struct serve_work){10 * MIB, 0, 5}, 12,
-                    3000); /* waits, not in the reader */
+    scene =
+        scanned("Scan parquet ", 12, ten_s, (struct io_work){10 * MIB, 0, 5}, 12, 3000); /* waits, not in the reader */
     scene_quiet(&scene, "slow-read");
     scene_free(&scene);
-    scene = scanned("Scan parquet ", 12, ten_s, (struct serve_work){10 * MIB, 0, 90}, 12, 100000); /* decodes */
+    scene = scanned("Scan parquet ", 12, ten_s, (struct io_work){10 * MIB, 0, 90}, 12, 100000); /* decodes */
     scene_quiet(&scene, "slow-read");
     scene_free(&scene);
-    scene = scanned("Scan parquet ", 12, ten_s, (struct serve_work){MIB, 0, 5}, 12, 100000); /* little */
+    scene = scanned("Scan parquet ", 12, ten_s, (struct io_work){MIB, 0, 5}, 12, 100000); /* little */
     scene_quiet(&scene, "slow-read");
     scene_free(&scene);
-    scene = scanned("Scan csv ", 12, ten_s, (struct serve_work){10 * MIB, 0, 5}, 12, -1);
+    scene = scanned("Scan csv ", 12, ten_s, (struct io_work){10 * MIB, 0, 5}, 12, -1);
     assert_non_null(scene_finding(&scene, "slow-read"));
     scene_free(&scene);
-    scene = scanned("Scan csv ", 12, ten_s, (struct serve_work){60 * MIB, 0, 5}, 12, -1);
+    scene = scanned("Scan csv ", 12, ten_s, (struct io_work){60 * MIB, 0, 5}, 12, -1);
     scene_quiet(&scene, "slow-read");
     scene_free(&scene);
 }
@@ -258,9 +217,9 @@ static void test_slow_listing(void **state)
         struct scene scene = scene_new(2, 2);
         scene_query(&scene, 7);
         scene.now += slow ? 20000 : 1000;
-        int64_t at = stage(&scene, 8, five_s, (struct serve_work){40 * MIB, 0, 80});
+        int64_t at = io_stage(&scene, 8, five_s, (struct io_work){40 * MIB, 0, 80});
         scene_node(&scene, -1, "HashAggregate", NULL, NULL);
-        scan_node(&scene, 0, at, "Scan parquet ", NULL, 8, 320 * MIB, 1000000);
+        io_scan_node(&scene, 0, at, "Scan parquet ", NULL, 8, 320 * MIB, 1000000);
         scene_metric(&scene, -1, "metadata time", slow ? 19000 : 900);
         scene_end(&scene);
         const struct pyro_finding *finding = scene_finding(&scene, "slow-read");
@@ -274,7 +233,7 @@ static void test_slow_listing(void **state)
 static void test_unsplittable_input(void **state)
 {
     (void)state;
-    struct serve_work large = {300 * MIB, 0, 90};
+    struct io_work large = {300 * MIB, 0, 90};
     struct scene scene = scanned("Scan json ", 2, 20000, large, 2, -1);
     const struct pyro_finding *finding = scene_finding(&scene, "unsplittable-input");
     assert_non_null(finding);
@@ -284,7 +243,7 @@ static void test_unsplittable_input(void **state)
     scene = scanned("Scan parquet ", 2, 20000, large, 2, -1); /* cut by row groups */
     scene_quiet(&scene, "unsplittable-input");
     scene_free(&scene);
-    scene = scanned("Scan json ", 40, 5000, (struct serve_work){120 * MIB, 0, 90}, 2, -1); /* was cut */
+    scene = scanned("Scan json ", 40, 5000, (struct io_work){120 * MIB, 0, 90}, 2, -1); /* was cut */
     scene_quiet(&scene, "unsplittable-input");
     scene_free(&scene);
     scene = scanned("Scan json ", 40, 5000, large, 40, -1); /* all slots are busy all the time */
@@ -298,17 +257,17 @@ static struct scene parsed(const char *name, unsigned times, bool stored, int64_
     struct scene scene = scene_new(2, 2);
     for (unsigned i = 0; i < times; i++) {
         int64_t ms = 4000;
-        struct serve_work of = {bytes / 8, stored ? bytes / 16 : 0, 90};
+        struct io_work of = {bytes / 8, stored ? bytes / 16 : 0, 90};
         scene_query(&scene, 7 + i);
-        struct pyro_stage *row = scene_stage(&scene, 8, &ms, 1, work, &of);
+        struct pyro_stage *row = scene_stage(&scene, 8, &ms, 1, io_work, &of);
         row->sql = 7 + i;
         if (stored)
-            write_node(&scene, row->id, 8, bytes / 2, 0);
+            io_write_node(&scene, row->id, 8, bytes / 2, 0);
         else
             scene_node(&scene, -1, "HashAggregate", NULL, NULL);
-        scan_node(&scene, 0, row->id, name,
-                  "Location: InMemoryFileIndex(1 paths)[file:/t]\nReadSchema: struct<day:int,price:decimal(9,2)>", 8,
-                  bytes, 1000000);
+        io_scan_node(&scene, 0, row->id, name,
+                     "Location: InMemoryFileIndex(1 paths)[file:/t]\nReadSchema: struct<day:int,price:decimal(9,2)>", 8,
+                     bytes, 1000000);
         scene.app->sql.items[i].completed_ms = scene.now;
     }
     scene_end(&scene);
@@ -346,7 +305,7 @@ static struct scene compressed(const char *format, const char *options, const ch
              "Execute InsertIntoHadoopFsRelationCommand s3://b/out, false, [day], %s, [%s], Overwrite, [id, day]",
              format, options);
     scene_query(&scene, 7);
-    int64_t at = stage(&scene, 8, five_s, (struct serve_work){0, bytes / 8, 80});
+    int64_t at = io_stage(&scene, 8, five_s, (struct io_work){0, bytes / 8, 80});
     scene_node(&scene, -1, "Execute InsertIntoHadoopFsRelationCommand", detail, NULL);
     scene_metric(&scene, -1, "number of written files", 8);
     scene_metric(&scene, -1, "written output", bytes);
@@ -399,7 +358,7 @@ static void test_schema_inference(void **state)
 {
     (void)state;
     struct scene scene = scene_new(2, 2);
-    struct pyro_stage *row = scene_stage(&scene, 8, &ten_s, 1, work, &(struct serve_work){40 * MIB, 0, 90});
+    struct pyro_stage *row = scene_stage(&scene, 8, &ten_s, 1, io_work, &(struct io_work){40 * MIB, 0, 90});
     row->name = PYRO_SLICE_LITERAL("csv at Load.scala:12");
     scene_stage(&scene, 8, &ten_s, 1, NULL, NULL);
     scene_end(&scene);
@@ -414,13 +373,13 @@ static struct scene filtered(const char *partition_filters, int64_t partitions, 
 {
     struct scene scene = scene_new(2, 2);
     scene_query(&scene, 7);
-    int64_t at = stage(&scene, 8, ten_s, (struct serve_work){40 * MIB, 0, 80});
+    int64_t at = io_stage(&scene, 8, ten_s, (struct io_work){40 * MIB, 0, 80});
     scene_node(&scene, -1, "HashAggregate", NULL, NULL);
     scene_node(&scene, 0, "Filter", "Filter (to_date(at#1) = 19743)", NULL);
     scene_metric(&scene, at, "number of output rows", kept);
     if (python)
         scene_node(&scene, 1, "BatchEvalPython", "BatchEvalPython [f(day#3)#9], [pythonUDF0#10]", NULL);
-    scan_node(&scene, python ? 2 : 1, at, "Scan parquet ", partition_filters, 40, 320 * MIB, 1000000);
+    io_scan_node(&scene, python ? 2 : 1, at, "Scan parquet ", partition_filters, 40, 320 * MIB, 1000000);
     scene.app->sql_nodes.items[scene.app->sql_nodes.count - 1].detail =
         PYRO_SLICE_LITERAL("FileScan parquet [at#1,price#2,day#3] Batched: true");
     if (partitions > 0)
@@ -459,7 +418,7 @@ static struct scene called_as(const char *name, const char *detail, int64_t rows
 {
     struct scene scene = scene_new(2, 2);
     scene_query(&scene, 7);
-    int64_t at = stage(&scene, 8, ten_s, (struct serve_work){10 * MIB, 0, cpu_percent});
+    int64_t at = io_stage(&scene, 8, ten_s, (struct io_work){10 * MIB, 0, cpu_percent});
     scene_node(&scene, -1, "HashAggregate", NULL, NULL);
     scene_node(&scene, 0, name, detail, NULL);
     scene_metric(&scene, at, "number of output rows", rows);
@@ -522,7 +481,7 @@ static struct scene ranked(const char *exchange, int64_t rows, int64_t ms)
 {
     struct scene scene = scene_new(2, 2);
     scene_query(&scene, 7);
-    int64_t from = stage(&scene, 8, five_s, (struct serve_work){40 * MIB, 0, 80});
+    int64_t from = io_stage(&scene, 8, five_s, (struct io_work){40 * MIB, 0, 80});
     struct pyro_stage *row = scene_stage(&scene, 1, &ms, 1, shuffled, &rows);
     row->sql = 7;
     int64_t at = row->id;
