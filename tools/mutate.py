@@ -105,7 +105,7 @@ __attribute__((constructor)) static void choose_mutant(void)
 static double whole(double value)
 {
     double changed = round(value * factor);
-    return changed != value ? changed : factor > 1 ? value + 1 : value - 1;
+    return changed != value || factor == 1 ? changed : factor > 1 ? value + 1 : value - 1;
 }
 double pyro_mutant_real(int index, double value)
 {

@@ -246,6 +246,180 @@ static void test_nothing_cached_does_not_apply(void **state)
     scene_free(&scene);
 }
 
+/* ---- Thresholds: a finding a tenth inside of each, none a tenth outside ---- */
+
+static void judge(struct scene *scene, int64_t ends_ms, const char *rule, bool finds, const char *threshold)
+{
+    if (ends_ms)
+        scene->now = SCENE_START + ends_ms;
+    scene_judge(scene, rule, finds, threshold);
+}
+
+/* Jobs over one RDD, the last of them of another length. */
+static struct scene rounds(unsigned count, int64_t ms, int64_t last_ms, bool python)
+{
+    struct scene scene = scene_new(2, 2);
+    add_rdd(&scene, 0, NULL, "textFile");
+    add_rdd(&scene, 1, &ids[0], python ? "textFile" : "map");
+    for (unsigned i = 0; i < count; i++) {
+        add_rdd(&scene, 10 + (int64_t)i, &ids[1], "filter")->name =
+            pyro_slice_from(python ? "PythonRDD" : "MapPartitionsRDD");
+        add_stage(&scene, lists[i], 3, i + 1 < count ? ms : last_ms, NULL, NULL);
+    }
+    return scene;
+}
+
+static void test_thresholds_of_missing_caches(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *threshold;
+        bool finds;
+        unsigned count;
+        int64_t ms, last_ms;
+        bool python;
+        int64_t ends_ms;
+    } cases[] = {
+        /* saved_ms_min 3000: eight tasks four times, 0.8 x 0.85 of them thrice, on four slots; saved_share 0.01 */
+        {"saved_ms_min", true, 4, 809, 809, false, 0},
+        {"saved_ms_min", false, 4, 662, 662, false, 0},
+        {"saved_share", true, 4, 5000, 5000, false, 1855000},
+        {"saved_share", false, 4, 5000, 5000, false, 2267000},
+        /* times_fused 3, similar 0.6 */
+        {"times_fused", true, 3, 9000, 9000, true, 0},
+        {"times_fused", false, 2, 9000, 9000, true, 0},
+        {"similar", true, 4, 9000, 5940, true, 0},
+        {"similar", false, 4, 9000, 4860, true, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct scene scene = rounds(cases[i].count, cases[i].ms, cases[i].last_ms, cases[i].python);
+        judge(&scene, cases[i].ends_ms, "missing-cache", cases[i].finds, cases[i].threshold);
+    }
+    /* shared_fused 0.5 of 40 s, but for reading a tenth of it and filling 0.15 once */
+    struct scene scene = rounds(4, 5000, 5000, true);
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "missing-cache");
+    assert_non_null(finding);
+    assert_string_equal(finding->evidence[1].metric, "shared_task_ms");
+    assert_true(finding->evidence[1].value > 16999 && finding->evidence[1].value < 17001);
+    scene_free(&scene);
+}
+
+struct room {
+    int64_t spill, gc_ms;
+};
+
+static void lacks_room(struct fixture_task *task, unsigned index, void *context)
+{
+    const struct room *of = context;
+    as_partitions(task, index, NULL);
+    task->row[PYRO_TASK_disk_spill_bytes] = of->spill;
+    task->row[PYRO_TASK_gc_ms] = of->gc_ms;
+}
+
+static void test_thresholds_of_unused_caches(void **state)
+{
+    (void)state;
+    /* work_ms_min 2000: eight tasks of 275 and of 225 ms */
+    for (int64_t ms = 225; ms <= 275; ms += 50) {
+        struct scene scene = scene_new(2, 2);
+        persist(add_rdd(&scene, 0, NULL, "map"), 0);
+        add_stage(&scene, &ids[0], 1, ms, NULL, NULL);
+        judge(&scene, 0, "unused-cache", ms == 275, "work_ms_min");
+    }
+    /* storage_share 0.5 of 434 MiB, gc_share 0.1; cost_share 0.1, of which a half is sure */
+    static const struct {
+        int64_t stored_mib;
+        struct room room;
+        bool risky;
+    } cases[] = {{239, {1, 0}, true}, {195, {1, 0}, false}, {400, {0, 550}, true}, {400, {0, 450}, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct scene scene = scene_cold(2, 2);
+        struct room room = cases[i].room;
+        persist(add_rdd(&scene, 0, NULL, "map"), 0);
+        struct pyro_stage *stage = scene_stage(&scene, TASKS, &(int64_t){5000}, 1, lacks_room, &room);
+        stage->rdd_ids = ids;
+        stage->rdd_count = 1;
+        stage->job = 0;
+        fixture_job(scene.app, 0, stage->submitted_ms, scene.now, ids, 1);
+        scene.app->executors.items[0].storage_peak_bytes = cases[i].stored_mib << 20;
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "unused-cache");
+        assert_non_null(finding);
+        assert_int_equal(finding->failure_risk > 0, cases[i].risky);
+        assert_true(finding->edits[0].factor > 0.9499 && finding->edits[0].factor < 0.9501);
+        scene_free(&scene);
+    }
+}
+
+/* Tasks that look for their block: `misses` of them find none; they take `miss_ms`, the others 400 ms. The block was
+ * made from `built` bytes. */
+struct looking {
+    unsigned stages, misses;
+    int64_t miss_ms, built, read;
+    unsigned seen;
+};
+
+static void looks_again(struct fixture_task *task, unsigned index, void *context)
+{
+    struct looking *of = context;
+    bool misses = of->seen++ < of->misses;
+    as_partitions(task, index, NULL);
+    task->row[PYRO_TASK_input_bytes] = misses ? of->read : 1 << 20;
+    if (!misses)
+        task->row[PYRO_TASK_finish_ms] = task->row[PYRO_TASK_launch_ms] + 400;
+}
+
+static void builds(struct fixture_task *task, unsigned index, void *context)
+{
+    as_partitions(task, index, NULL);
+    task->row[PYRO_TASK_input_bytes] = *(int64_t *)context;
+}
+
+static struct scene looking(struct looking of)
+{
+    struct scene scene = scene_new(2, 2);
+    persist(add_rdd(&scene, 0, NULL, "map"), 0);
+    add_stage(&scene, &ids[0], 1, 5000, builds, &of.built);
+    for (unsigned i = 0; i < of.stages; i++)
+        add_stage(&scene, &ids[0], 1, of.miss_ms, looks_again, &of);
+    return scene;
+}
+
+static void test_thresholds_of_evictions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *threshold;
+        bool finds;
+        struct looking looking;
+    } cases[] = {
+        /* missed_share 0.05: 3 of 56 and of 64; missed_min 2 */
+        {"missed_share", true, {7, 3, 5000, 0, 0, 0}},
+        {"missed_share", false, {8, 3, 5000, 0, 0, 0}},
+        {"missed_min", true, {3, 2, 5000, 0, 0, 0}},
+        {"missed_min", false, {2, 1, 5000, 0, 0, 0}},
+        /* saved_ms_min 2000: two tasks lose 1100 and 900 ms */
+        {"saved_ms_min", true, {2, 2, 1500, 0, 0, 0}},
+        {"saved_ms_min", false, {2, 2, 1300, 0, 0, 0}},
+        /* same_bytes 0.02 */
+        {"same_bytes", true, {2, 4, 5000, 1000000, 1018000, 0}},
+        {"same_bytes", false, {2, 4, 5000, 1000000, 1022000, 0}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct scene scene = looking(cases[i].looking);
+        judge(&scene, 0, "cache-eviction", cases[i].finds, cases[i].threshold);
+    }
+    /* heap_times 4: all that was missed would need 4.5 GiB where there was one */
+    struct scene scene = looking((struct looking){2, 16, 5000, 0, 0, 0});
+    scene.app->executors.items[0].storage_peak_bytes = INT64_C(434) << 20;
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "cache-eviction");
+    assert_non_null(finding);
+    assert_string_equal(scene_setting(finding, "spark.executor.memory"), "4g");
+    scene_free(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +430,9 @@ int main(void)
         cmocka_unit_test(test_unused_cache),
         cmocka_unit_test(test_cache_eviction),
         cmocka_unit_test(test_nothing_cached_does_not_apply),
+        cmocka_unit_test(test_thresholds_of_missing_caches),
+        cmocka_unit_test(test_thresholds_of_unused_caches),
+        cmocka_unit_test(test_thresholds_of_evictions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -348,6 +348,100 @@ static void test_tasks_before_the_first_executor_deny_it(void **state)
     scene_free(&scene);
 }
 
+/* ---- Thresholds: a finding a tenth inside of each, none a tenth outside ---- */
+
+/* The first `count` tasks fail, each of another cause where `apart`. */
+struct some_fail {
+    struct pyro_app *app;
+    unsigned count;
+    bool apart;
+};
+
+static void some_fail(struct fixture_task *task, unsigned index, void *context)
+{
+    static const char *const names[] = {"java.lang.A", "java.lang.B", "java.lang.C",
+                                        "java.lang.D", "java.lang.E", "java.lang.F"};
+    const struct some_fail *of = context;
+    struct failing failing = {of->app, "ExceptionFailure", 1, 0};
+    if (index >= of->count)
+        return;
+    fails(task, index, &failing);
+    struct pyro_failure *failure = &of->app->failures.items[of->app->failures.count - 1];
+    failure->class_name = pyro_slice_from(names[of->apart ? index % 6 : 0]);
+    failure->message = PYRO_SLICE_LITERAL("boom");
+}
+
+static void test_thresholds_of_failures(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *threshold;
+        unsigned tasks, failed;
+        double risk;
+    } cases[] = {
+        /* share_min 0.02: 9 and 7 of 400; failed_tasks_min 10 of 1000 */
+        {"share_min", 396, 9, 0.3},
+        {"share_min", 396, 7, 0.1},
+        {"failed_tasks_min", 996, 11, 0.3},
+        {"failed_tasks_min", 996, 9, 0.1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene scene = scene_new(2, 2);
+        struct some_fail of = {scene.app, cases[i].failed, false};
+        scene_stage(&scene, cases[i].tasks, &two_s, 1, some_fail, &of);
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "task-failures");
+        assert_non_null(finding);
+        if (finding->failure_risk != cases[i].risk)
+            fail_msg("wrong near %s", cases[i].threshold);
+        scene_free(&scene);
+    }
+    /* causes_max 5 of six */
+    struct scene scene = scene_new(2, 2);
+    struct some_fail of = {scene.app, 6, true};
+    scene_stage(&scene, 60, &two_s, 1, some_fail, &of);
+    scene_end(&scene);
+    int found = 0;
+    for (size_t i = 0; i < scene.diagnosis->finding_count; i++)
+        found += strcmp(scene.diagnosis->findings[i].rule->id, "task-failures") == 0;
+    assert_int_equal(found, 5);
+    scene_free(&scene);
+}
+
+static void test_thresholds_of_losses(void **state)
+{
+    (void)state;
+    /* ending_ms 2000 before the last work ended */
+    for (int64_t ms = 1800; ms <= 2200; ms += 400) {
+        struct scene scene = scene_new(2, 2);
+        scene_stage(&scene, 60, &two_s, 1, NULL, NULL);
+        scene.app->executors.items[0].removed_ms = scene.now - ms;
+        scene.app->executors.items[0].remove_reason = PYRO_SLICE_LITERAL("Something new");
+        scene_judge(&scene, "executor-lost", ms == 2200, "ending_ms");
+    }
+    /* lost_min 2 of twenty, lost_share_min 0.2: where memory may be the reason */
+    static const struct {
+        unsigned executors, lost;
+        double risk;
+    } cases[] = {{20, 2, 0.5}, {20, 1, 0.3}, {4, 1, 0.5}, {6, 1, 0.3}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene scene = scene_new(cases[i].executors, 2);
+        struct failing failing = {scene.app, "ExecutorLostFailure", 30, 0};
+        scene.app->application.master = PYRO_SLICE_LITERAL("spark://host:7077");
+        scene_stage(&scene, 120, &two_s, 1, fails, &failing);
+        for (unsigned k = 0; k < cases[i].lost; k++) {
+            scene.app->executors.items[k].removed_ms = scene.now - 4000;
+            scene.app->executors.items[k].remove_reason = PYRO_SLICE_LITERAL("Command exited with code 137");
+        }
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "executor-lost");
+        assert_non_null(finding);
+        if (finding->failure_risk != cases[i].risk)
+            fail_msg("%u of %u: %f", cases[i].lost, cases[i].executors, finding->failure_risk);
+        scene_free(&scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +460,8 @@ int main(void)
         cmocka_unit_test(test_slow_ramp),
         cmocka_unit_test(test_shells_wait_from_their_first_work),
         cmocka_unit_test(test_tasks_before_the_first_executor_deny_it),
+        cmocka_unit_test(test_thresholds_of_failures),
+        cmocka_unit_test(test_thresholds_of_losses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

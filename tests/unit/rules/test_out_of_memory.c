@@ -280,8 +280,90 @@ static void test_refused_result(void **state)
     const struct pyro_finding *finding = scene_finding(&scene, "large-result");
     assert_non_null(finding);
     assert_int_equal(finding->severity, PYRO_SEVERITY_CRITICAL);
+    assert_true(finding->failure_risk == 0.9);
     assert_string_equal(scene_setting(finding, "spark.driver.maxResultSize"), "256m");
     assert_int_equal(scene_finding(&scene, "job-failed")->severity, PYRO_SEVERITY_CRITICAL);
+    scene_free(&scene);
+}
+
+/* ---- Thresholds: a finding a tenth inside of each, none a tenth outside ---- */
+
+static void sends_bytes(struct fixture_task *task, unsigned index, void *context)
+{
+    (void)index;
+    task->row[PYRO_TASK_result_bytes] = *(int64_t *)context;
+}
+
+static void test_thresholds_of_results(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *threshold, *heap, *limit;
+        unsigned tasks;
+        int64_t bytes; /* of each */
+        bool finds;
+        double risk;
+    } cases[] = {
+        /* result_bytes_min 64 MiB; heap_share_min 0.1 and heap_share_risky 0.2 of 1 GiB; risk_large 0.2 */
+        {"result_bytes_min", "512m", "1g", 8, 88 * MIB / 10, true, 0},
+        {"result_bytes_min", "512m", "1g", 8, 72 * MIB / 10, false, 0},
+        {"heap_share_min", "1g", "1g", 8, 141 * MIB / 10, true, 0},
+        {"heap_share_min", "1g", "1g", 8, 115 * MIB / 10, false, 0},
+        {"heap_share_risky", "1g", "1g", 8, 281 * MIB / 10, true, 0.2},
+        {"heap_share_risky", "1g", "1g", 8, 230 * MIB / 10, true, 0},
+        /* limit_share_min 0.7 and limit_share_severe 0.9 of 80 MiB; risk_near 0.3, risk_refused 0.5 */
+        {"limit_share_min", "16g", "80m", 8, 77 * MIB / 10, true, 0.3},
+        {"limit_share_min", "16g", "80m", 8, 63 * MIB / 10, false, 0},
+        {"limit_share_severe", "16g", "80m", 8, 99 * MIB / 10, true, 0.5},
+        {"limit_share_severe", "16g", "80m", 8, 81 * MIB / 10, true, 0.3},
+        /* task_result_bytes 4096, of 1000 tasks: 0.7 of 2 MiB are rows, or a tenth less */
+        {"task_result_bytes", "16g", "2m", 1000, 4096 + 1600, true, 0.3},
+        {"task_result_bytes", "16g", "2m", 1000, 4096 + 1300, false, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene scene = scene_new(2, 2);
+        int64_t bytes = cases[i].bytes;
+        fixture_property(scene.app, "spark", "spark.driver.memory", cases[i].heap);
+        fixture_property(scene.app, "spark", "spark.driver.maxResultSize", cases[i].limit);
+        scene_stage(&scene, cases[i].tasks, &two_s, 1, sends_bytes, &bytes);
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "large-result");
+        if ((finding != NULL) != cases[i].finds || (finding && finding->failure_risk != cases[i].risk))
+            fail_msg("wrong near %s", cases[i].threshold);
+        scene_free(&scene);
+    }
+    /* unpack_ms_min 500: between the last task and the end of the query */
+    static const int64_t ids[] = {1};
+    for (int64_t ms = 450; ms <= 550; ms += 100) {
+        struct scene scene = scene_new(2, 2);
+        int64_t bytes = 20 * MIB;
+        struct pyro_sql_execution *sql = scene_query(&scene, 7);
+        struct pyro_stage *stage = scene_stage(&scene, 8, &two_s, 1, sends_bytes, &bytes);
+        stage->sql = 7;
+        stage->job = 0;
+        fixture_job(scene.app, 0, stage->submitted_ms, scene.now, ids, 1)->sql = 7;
+        scene.now += ms;
+        sql->completed_ms = scene.now;
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "large-result");
+        assert_non_null(finding);
+        assert_int_equal(finding->edit_count > 0, ms == 550);
+        scene_free(&scene);
+    }
+    /* risk_refused 0.5 where another job follows */
+    struct scene scene = scene_new(2, 2);
+    struct pyro_stage *stage = scene_stage(&scene, 8, &two_s, 1, NULL, NULL);
+    stage->status = PYRO_SLICE_LITERAL("failed");
+    stage->job = 0;
+    stage->failure = PYRO_SLICE_LITERAL("Job aborted due to stage failure: Total size of serialized results of 8 tasks "
+                                        "(33.0 MiB) is bigger than spark.driver.maxResultSize (32.0 MiB)");
+    struct pyro_job *job = fixture_job(scene.app, 0, stage->submitted_ms, scene.now, ids, 1);
+    job->status = PYRO_SLICE_LITERAL("failed");
+    job->failure = stage->failure;
+    fixture_job(scene.app, 1, scene.now, scene.now + 1000, NULL, 0);
+    scene.now += 1000;
+    scene_end(&scene);
+    assert_true(scene_finding(&scene, "large-result")->failure_risk == 0.5);
     scene_free(&scene);
 }
 
@@ -298,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_driver_out_of_memory),
         cmocka_unit_test(test_large_result),
         cmocka_unit_test(test_refused_result),
+        cmocka_unit_test(test_thresholds_of_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,105 +1,27 @@
 /* missed-broadcast-join, oversized-broadcast, cartesian-product, row-explosion, repeated-scan, aqe-disabled. */
-#include "base/numbers/varint.h"
-#include "scene.h"
+#include "plan_scene.h"
 
 #define MIB INT64_C(1048576)
-
-static const int64_t five_s = 5000;
-
-/* A run of one query whose plan the test fills in; its one stage ran every operator. */
-struct query {
-    struct scene scene;
-    struct pyro_strbuf ids;
-    int64_t accumulators, last;
-};
-
-static struct query query_new(void)
-{
-    struct query query = {.scene = scene_new(2, 2)};
-    struct pyro_app *app = query.scene.app;
-    struct pyro_sql_execution *sql = pyro_vec_push(&app->sql, app->allocator);
-    pyro_row_init(PYRO_TABLE_sql, sql);
-    sql->id = 1;
-    pyro_strbuf_init(&query.ids, app->allocator);
-    return query;
-}
-
-static void add(struct query *query, int64_t parent, const char *name, const char *detail, const char *metadata)
-{
-    struct pyro_app *app = query->scene.app;
-    struct pyro_sql_node *node = pyro_vec_push(&app->sql_nodes, app->allocator);
-    pyro_row_init(PYRO_TABLE_sql_nodes, node);
-    node->sql = 1;
-    node->node = (int64_t)app->sql_nodes.count - 1;
-    node->parent = parent;
-    node->name = pyro_slice_from(name);
-    node->detail = pyro_slice_from(detail);
-    node->metadata = pyro_slice_from(metadata);
-    node->known = pyro_operator_find(node->name);
-}
-
-static void metric(struct query *query, int64_t node, const char *name, const char *type, int64_t value)
-{
-    struct pyro_app *app = query->scene.app;
-    struct pyro_sql_metric *row = pyro_vec_push(&app->sql_metrics, app->allocator);
-    *row = (struct pyro_sql_metric){.sql = 1,
-                                    .node = node,
-                                    .name = pyro_slice_from(name),
-                                    .type = pyro_slice_from(type),
-                                    .accumulator = ++query->accumulators,
-                                    .value = value};
-    pyro_varint_put(&query->ids, &query->last, query->accumulators);
-}
-
-static void rows(struct query *query, int64_t node, int64_t count)
-{
-    metric(query, node, "number of output rows", "sum", count);
-}
-
-static void query_end(struct query *query)
-{
-    struct pyro_app *app = query->scene.app;
-    struct pyro_stage *stage = scene_stage(&query->scene, 40, &five_s, 1, NULL, NULL);
-    struct pyro_job *job = pyro_vec_push(&app->jobs, app->allocator);
-    static int64_t stage_id;
-    stage_id = stage->id;
-    pyro_row_init(PYRO_TABLE_jobs, job);
-    job->id = 1;
-    job->sql = 1;
-    job->submitted_ms = stage->submitted_ms;
-    job->completed_ms = stage->completed_ms;
-    job->status = PYRO_SLICE_LITERAL("succeeded");
-    job->stage_ids = &stage_id;
-    job->stage_id_count = 1;
-    stage->accumulators = pyro_strbuf_slice(&query->ids);
-    scene_end(&query->scene);
-}
-
-static void query_free(struct query *query)
-{
-    scene_free(&query->scene);
-    pyro_strbuf_done(&query->ids);
-}
 
 /* ---- missed-broadcast-join ---- */
 
 static void join(struct query *query, const char *detail, int64_t small, const char *partitioning)
 {
     *query = query_new();
-    add(query, PYRO_NONE, "Exchange", "Exchange SinglePartition", NULL);
-    add(query, 0, "HashAggregate", NULL, NULL);
-    add(query, 1, "SortMergeJoin", detail, NULL);
-    add(query, 2, "Sort", NULL, NULL);
-    add(query, 3, "Exchange", partitioning, NULL);
-    add(query, 2, "Sort", NULL, NULL);
-    add(query, 5, "Exchange", partitioning, NULL);
-    metric(query, 4, "data size", "size", 500 * MIB);
-    metric(query, 4, "shuffle records written", "sum", 5000000);
-    metric(query, 4, "shuffle write time", "nsTiming", INT64_C(60000000000));
-    metric(query, 6, "data size", "size", small);
-    metric(query, 6, "shuffle records written", "sum", 1000);
-    metric(query, 3, "sort time", "timing", 20000);
-    rows(query, 2, 5000000);
+    query_add(query, PYRO_NONE, "Exchange", "Exchange SinglePartition", NULL);
+    query_add(query, 0, "HashAggregate", NULL, NULL);
+    query_add(query, 1, "SortMergeJoin", detail, NULL);
+    query_add(query, 2, "Sort", NULL, NULL);
+    query_add(query, 3, "Exchange", partitioning, NULL);
+    query_add(query, 2, "Sort", NULL, NULL);
+    query_add(query, 5, "Exchange", partitioning, NULL);
+    query_metric(query, 4, "data size", "size", 500 * MIB);
+    query_metric(query, 4, "shuffle records written", "sum", 5000000);
+    query_metric(query, 4, "shuffle write time", "nsTiming", INT64_C(60000000000));
+    query_metric(query, 6, "data size", "size", small);
+    query_metric(query, 6, "shuffle records written", "sum", 1000);
+    query_metric(query, 3, "sort time", "timing", 20000);
+    query_rows(query, 2, 5000000);
     query_end(query);
 }
 
@@ -140,11 +62,11 @@ static void oversized_broadcast(void **state)
         struct query query = query_new();
         fixture_property(query.scene.app, "spark", "spark.executor.memory", "1g");
         fixture_property(query.scene.app, "spark", "spark.driver.memory", "4g");
-        add(&query, PYRO_NONE, "BroadcastHashJoin", "BroadcastHashJoin [k#1], [k#2], Inner, BuildRight", NULL);
-        add(&query, 0, "Scan parquet ", NULL, NULL);
-        add(&query, 0, "BroadcastExchange", NULL, NULL);
-        rows(&query, 0, 1000);
-        metric(&query, 2, "data size", "size", (large ? 200 : 33) * MIB);
+        query_add(&query, PYRO_NONE, "BroadcastHashJoin", "BroadcastHashJoin [k#1], [k#2], Inner, BuildRight", NULL);
+        query_add(&query, 0, "Scan parquet ", NULL, NULL);
+        query_add(&query, 0, "BroadcastExchange", NULL, NULL);
+        query_rows(&query, 0, 1000);
+        query_metric(&query, 2, "data size", "size", (large ? 200 : 33) * MIB);
         query_end(&query);
         const struct pyro_finding *finding = scene_finding(&query.scene, "oversized-broadcast");
         assert_int_equal(finding != NULL, large);
@@ -162,13 +84,13 @@ static void cartesian_product(void **state)
     static const int64_t right_rows[] = {50000, 1, 100};
     for (int i = 0; i < 3; i++) {
         struct query query = query_new();
-        add(&query, PYRO_NONE, "BroadcastNestedLoopJoin", "BroadcastNestedLoopJoin BuildRight, Inner", NULL);
-        add(&query, 0, "Scan parquet ", NULL, NULL);
-        add(&query, 0, "BroadcastExchange", NULL, NULL);
-        add(&query, 2, "Scan parquet ", NULL, NULL);
-        rows(&query, 0, 1000);
-        rows(&query, 1, 60000);
-        rows(&query, 2, right_rows[i]);
+        query_add(&query, PYRO_NONE, "BroadcastNestedLoopJoin", "BroadcastNestedLoopJoin BuildRight, Inner", NULL);
+        query_add(&query, 0, "Scan parquet ", NULL, NULL);
+        query_add(&query, 0, "BroadcastExchange", NULL, NULL);
+        query_add(&query, 2, "Scan parquet ", NULL, NULL);
+        query_rows(&query, 0, 1000);
+        query_rows(&query, 1, 60000);
+        query_rows(&query, 2, right_rows[i]);
         query_end(&query);
         const struct pyro_finding *finding = scene_finding(&query.scene, "cartesian-product");
         assert_int_equal(finding != NULL, i == 0); /* one row is no product, 6 million pairs are few */
@@ -185,12 +107,12 @@ static void row_explosion(void **state)
     (void)state;
     for (int many = 0; many < 2; many++) {
         struct query query = query_new();
-        add(&query, PYRO_NONE, "HashAggregate", NULL, NULL);
-        add(&query, 0, "Generate", "Generate explode(a#1)", NULL);
-        add(&query, 1, "Scan parquet ", NULL, NULL);
-        rows(&query, 0, 100);
-        rows(&query, 1, many ? 60000000 : 3000000);
-        rows(&query, 2, 1000000);
+        query_add(&query, PYRO_NONE, "HashAggregate", NULL, NULL);
+        query_add(&query, 0, "Generate", "Generate explode(a#1)", NULL);
+        query_add(&query, 1, "Scan parquet ", NULL, NULL);
+        query_rows(&query, 0, 100);
+        query_rows(&query, 1, many ? 60000000 : 3000000);
+        query_rows(&query, 2, 1000000);
         query_end(&query);
         const struct pyro_finding *finding = scene_finding(&query.scene, "row-explosion");
         assert_int_equal(finding != NULL, many);
@@ -209,12 +131,12 @@ static void repeated_scan(void **state)
     for (int kind = 0; kind < 3; kind++) {
         struct query query = query_new();
         fixture_property(query.scene.app, "spark", "spark.executor.memory", "4g");
-        add(&query, PYRO_NONE, "Union", NULL, NULL);
+        query_add(&query, PYRO_NONE, "Union", NULL, NULL);
         for (int64_t i = 1; i <= 4; i++) {
-            add(&query, 0, "Scan parquet ", NULL, kind == 1 && i > 2 ? other : same);
-            rows(&query, i, 1000000);
-            metric(&query, i, "size of files read", "size", (kind == 2 ? 1 : 300) * MIB);
-            metric(&query, i, "scan time", "timing", 40000);
+            query_add(&query, 0, "Scan parquet ", NULL, kind == 1 && i > 2 ? other : same);
+            query_rows(&query, i, 1000000);
+            query_metric(&query, i, "size of files read", "size", (kind == 2 ? 1 : 300) * MIB);
+            query_metric(&query, i, "scan time", "timing", 40000);
         }
         query_end(&query);
         const struct pyro_finding *finding = scene_finding(&query.scene, "repeated-scan");
@@ -250,19 +172,19 @@ static void join_strategy(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct query query = query_new();
-        add(&query, PYRO_NONE, "SortMergeJoin", "SortMergeJoin [k#1L], [k#2], Inner", NULL);
+        query_add(&query, PYRO_NONE, "SortMergeJoin", "SortMergeJoin [k#1L], [k#2], Inner", NULL);
         for (int side = 0; side < 2; side++) {
             const char *shuffle = side ? cases[i].right_shuffle : cases[i].left_shuffle;
             int64_t sort = (int64_t)query.scene.app->sql_nodes.count;
-            add(&query, 0, "Sort", "Sort [k ASC NULLS FIRST], false, 0", NULL);
+            query_add(&query, 0, "Sort", "Sort [k ASC NULLS FIRST], false, 0", NULL);
             if (shuffle) {
-                add(&query, sort, "Exchange", shuffle, NULL);
-                metric(&query, sort + 1, "data size", "size", cases[i].bytes);
-                metric(&query, sort + 1, "shuffle write time", "nsTiming", INT64_C(60000000000));
+                query_add(&query, sort, "Exchange", shuffle, NULL);
+                query_metric(&query, sort + 1, "data size", "size", cases[i].bytes);
+                query_metric(&query, sort + 1, "shuffle write time", "nsTiming", INT64_C(60000000000));
             }
-            add(&query, shuffle ? sort + 1 : sort, "Scan parquet t", side ? cases[i].right : cases[i].left, NULL);
+            query_add(&query, shuffle ? sort + 1 : sort, "Scan parquet t", side ? cases[i].right : cases[i].left, NULL);
         }
-        rows(&query, 0, 1000000);
+        query_rows(&query, 0, 1000000);
         query_end(&query);
         const struct pyro_finding *finding = scene_finding(&query.scene, "join-strategy");
         assert_int_equal(finding != NULL, cases[i].cause != NULL);
@@ -311,10 +233,10 @@ static void aqe_disabled(void **state)
         fixture_property(query.scene.app, "spark", cases[i].key, cases[i].value);
         if (cases[i].session)
             query.scene.app->sql.items[0].modified_configs = pyro_slice_from(cases[i].session);
-        add(&query, PYRO_NONE, "HashAggregate", NULL, NULL);
-        add(&query, 0, "Exchange", cases[i].detail, NULL);
-        rows(&query, 0, 100);
-        metric(&query, 1, "local bytes read", "size", bytes);
+        query_add(&query, PYRO_NONE, "HashAggregate", NULL, NULL);
+        query_add(&query, 0, "Exchange", cases[i].detail, NULL);
+        query_rows(&query, 0, 100);
+        query_metric(&query, 1, "local bytes read", "size", bytes);
         struct pyro_stage *stage = scene_stage(&query.scene, 400, &ms, 1, few_bytes, &bytes);
         static int64_t id;
         id = stage->id;

@@ -252,12 +252,230 @@ static void test_known_settings(void **state)
     assert_non_null(pyro_gone_setting(PYRO_SLICE_LITERAL("spark.memory.useLegacyMode")));
 }
 
+/* ---- Thresholds: a finding a tenth inside of each, none a tenth outside ---- */
+
+/* Stages ran again for a share of the task time, where other work takes the rest; 0: none. */
+static struct scene retried_beside(int64_t again, double repeated_ms, double share)
+{
+    struct scene scene = retried(again, 12);
+    int64_t other = share > 0 ? (int64_t)(repeated_ms / share) - 192000 : 0;
+    if (other > 0)
+        scene_stage(&scene, 1, &other, 1, NULL, NULL);
+    scene_end(&scene);
+    return scene;
+}
+
+/* near_limit_share 0.75: three and two of four attempts; risk_near 0.5, risk 0.3. little_share 0.002 of the task time;
+ * risk_little 0.1. */
+static void test_risk_of_retries(void **state)
+{
+    (void)state;
+    struct scene scene = retried_beside(1, 0, 0);
+    const struct pyro_finding *finding = scene_finding(&scene, "stage-retries");
+    assert_non_null(finding);
+    assert_int_equal(scene.app->numbers.task_ms, 192000);
+    assert_string_equal(finding->evidence[2].metric, "repeated_task_ms");
+    double repeated = finding->evidence[2].value;
+    scene_free(&scene);
+    const struct {
+        int64_t again;
+        double share, risk;
+    } cases[] = {{2, 0, 0.5}, {1, 0, 0.3}, {1, 0.0022, 0.3}, {1, 0.0018, 0.1}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        scene = retried_beside(cases[i].again, repeated, cases[i].share);
+        finding = scene_finding(&scene, "stage-retries");
+        assert_non_null(finding);
+        assert_true(finding->failure_risk == cases[i].risk);
+        scene_free(&scene);
+    }
+}
+
+/* causes_max 5; risk_ended 0.9, risk 0.5, risk_again 0.2. */
+static void test_risk_of_failed_jobs(void **state)
+{
+    (void)state;
+    static const int64_t stages[] = {1, 2, 3, 4, 5, 6, 7};
+    static const char *const messages[] = {"java.lang.A: one",  "java.lang.B: two",  "java.lang.C: three",
+                                           "java.lang.D: four", "java.lang.E: five", "java.lang.F: six"};
+    struct scene scene = scene_new(2, 2);
+    for (int i = 0; i < 6; i++) {
+        struct pyro_stage *stage = scene_stage(&scene, 4, &two_s, 1, NULL, NULL);
+        stage->job = i;
+        struct pyro_job *job = fixture_job(scene.app, i, stage->submitted_ms, scene.now, &stages[i], 1);
+        job->status = PYRO_SLICE_LITERAL("failed");
+        job->failure = pyro_slice_from(messages[i]);
+        job->name = pyro_slice_from(messages[i]);
+    }
+    fixture_job(scene.app, 6, scene.now, scene.now + 1000, &stages[6], 1);
+    scene.now += 1000;
+    scene_end(&scene);
+    int found = 0;
+    for (size_t i = 0; i < scene.diagnosis->finding_count; i++) {
+        const struct pyro_finding *finding = &scene.diagnosis->findings[i];
+        if (strcmp(finding->rule->id, "job-failed") != 0)
+            continue;
+        found++;
+        assert_true(finding->failure_risk == 0.5); /* a job followed */
+    }
+    assert_int_equal(found, 5);
+    scene_free(&scene);
+    for (int later = 0; later < 2; later++) {
+        scene = failed_job("java.lang.ArithmeticException: / by zero", later);
+        assert_true(scene_finding(&scene, "job-failed")->failure_risk == (later ? 0.2 : 0.9));
+        scene_free(&scene);
+    }
+}
+
+/* Rounds as above, with another idle timeout; work waits for each executor, and blocks may have been cached. */
+static struct scene given_back(unsigned count, int64_t absent, int64_t waits, const char *idle, bool cached)
+{
+    static const char *const ids[] = {"1", "2", "3", "4", "5", "6", "7", "8"};
+    struct scene scene = scene_new(1, 2);
+    fixture_property(scene.app, "spark", "spark.dynamicAllocation.enabled", "true");
+    fixture_property(scene.app, "spark", "spark.dynamicAllocation.executorIdleTimeout", idle);
+    for (unsigned i = 0; i < count; i++) {
+        struct pyro_executor *last = &scene.app->executors.items[scene.app->executors.count - 1];
+        last->removed_ms = scene.now + 2000;
+        last->remove_reason = PYRO_SLICE_LITERAL("Executor killed by driver.");
+        scene.now = last->removed_ms + absent;
+        int64_t submitted = scene.now - waits;
+        fixture_executor(scene.app, ids[i + 1], 2, scene.now, PYRO_NONE);
+        struct runner runner = {scene.app, ids[i + 1]};
+        scene_stage(&scene, 4, &two_s, 1, run_on, &runner)->submitted_ms = submitted;
+    }
+    if (cached) {
+        struct pyro_rdd *rdd = pyro_vec_push(&scene.app->rdds, scene.app->allocator);
+        assert_non_null(rdd);
+        pyro_row_init(PYRO_TABLE_rdds, rdd);
+        rdd->cached = 1;
+        rdd->memory_bytes = 1 << 20;
+    }
+    return scene;
+}
+
+static void test_thresholds_of_churn(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *threshold;
+        bool finds;
+        unsigned count;
+        int64_t absent, waits;
+    } cases[] = {
+        /* replaced_min 3, absent_ms_max 300000, waited_ms_min 2000: four times 550 and 450 ms */
+        {"replaced_min", true, 3, 8000, 4000},    {"replaced_min", false, 2, 8000, 4000},
+        {"absent_ms_max", true, 4, 270000, 4000}, {"absent_ms_max", false, 4, 330000, 4000},
+        {"waited_ms_min", true, 4, 8000, 550},    {"waited_ms_min", false, 4, 8000, 450},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene scene = given_back(cases[i].count, cases[i].absent, cases[i].waits, "2s", false);
+        scene_judge(&scene, "executor-churn", cases[i].finds, cases[i].threshold);
+    }
+    /* risk_cache_lost 0.2 */
+    struct scene scene = given_back(4, 8000, 4000, "2s", true);
+    scene_end(&scene);
+    assert_true(scene_finding(&scene, "executor-churn")->failure_risk == 0.2);
+    scene_free(&scene);
+    /* timeout_s_max 600: 1.25 of 432 s, and of 528 s */
+    for (int longer = 0; longer < 2; longer++) {
+        scene = given_back(4, longer ? 268000 : 172000, 4000, "260s", false);
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "executor-churn");
+        assert_non_null(finding);
+        assert_int_equal(pyro_slice_find(finding->advice[0].text,
+                                         longer ? "executorIdleTimeout=" : "executorIdleTimeout=540s") != NULL,
+                         !longer);
+        scene_free(&scene);
+    }
+}
+
+struct used {
+    int64_t gc_ms, result_bytes;
+};
+
+static void uses(struct fixture_task *task, unsigned index, void *context)
+{
+    const struct used *of = context;
+    (void)index;
+    task->row[PYRO_TASK_gc_ms] = of->gc_ms;
+    task->row[PYRO_TASK_result_bytes] = of->result_bytes;
+}
+
+static void test_thresholds_of_settings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *threshold, *key, *value, *more, *more_value;
+        struct used used; /* by each of ten tasks */
+        double risk;      /* 0: quiet */
+    } cases[] = {
+        /* risk 0.3 */
+        {"risk", "spark.task.maxFailures", "1", "a", "", {0, 0}, 0.3},
+        /* heartbeats_min 2 within 60 s */
+        {"heartbeats_min", "spark.executor.heartbeatInterval", "33s", "spark.network.timeout", "60s", {0, 0}, 0.3},
+        {"heartbeats_min", "spark.executor.heartbeatInterval", "27s", "spark.network.timeout", "60s", {0, 0}, 0},
+        /* network_timeout_s_min 60; gc_share_min 0.1 of 2 s; risk_odd 0.05 */
+        {"network_timeout_s_min", "spark.network.timeout", "54s", "a", "", {0, 0}, 0.05},
+        {"network_timeout_s_min", "spark.network.timeout", "66s", "a", "", {0, 0}, 0},
+        {"gc_share_min", "spark.network.timeout", "54s", "a", "", {220, 0}, 0.3},
+        {"gc_share_min", "spark.network.timeout", "54s", "a", "", {180, 0}, 0.05},
+        /* memory_fraction_max 0.8; user_bytes_min 64 MiB of 0.1 of what 1440 and 1720 MiB leave to two tasks */
+        {"memory_fraction_max", "spark.memory.fraction", "0.82", "spark.executor.memory", "1g", {0, 0}, 0.05},
+        {"memory_fraction_max", "spark.memory.fraction", "0.78", "spark.executor.memory", "1g", {0, 0}, 0},
+        {"user_bytes_min", "spark.memory.fraction", "0.9", "spark.executor.memory", "1440m", {0, 0}, 0.2},
+        {"user_bytes_min", "spark.memory.fraction", "0.9", "spark.executor.memory", "1720m", {0, 0}, 0.05},
+        /* result_heap_share_min 0.1 of 1 GiB */
+        {"result_heap_share_min", "spark.driver.maxResultSize", "0", "a", "", {0, 11811160}, 0.2},
+        {"result_heap_share_min", "spark.driver.maxResultSize", "0", "a", "", {0, 9663676}, 0.05},
+        /* overhead_share_min 0.07 of 10 GiB: 645 and 788 MiB */
+        {"overhead_share_min", "spark.executor.memoryOverhead", "645m", "spark.executor.memory", "10g", {0, 0}, 0.2},
+        {"overhead_share_min", "spark.executor.memoryOverhead", "788m", "spark.executor.memory", "10g", {0, 0}, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene scene = scene_cold(2, 2);
+        struct used used = cases[i].used;
+        fixture_property(scene.app, "spark", cases[i].key, cases[i].value);
+        fixture_property(scene.app, "spark", cases[i].more, cases[i].more_value);
+        scene_stage(&scene, 10, &two_s, 1, uses, &used);
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "config-risk");
+        if ((finding ? finding->failure_risk : 0) != cases[i].risk)
+            fail_msg("wrong near %s: %f", cases[i].threshold, finding ? finding->failure_risk : 0);
+        scene_free(&scene);
+    }
+    /* settings_max 8 of those that are misspelled */
+    struct scene scene = scene_new(2, 2);
+    static const char *const misspelled[] = {"spark.executor.memoryy",
+                                             "spark.executor.coress",
+                                             "spark.driver.memoryy",
+                                             "spark.executor.instancess",
+                                             "spark.sql.shuffle.partitionss",
+                                             "spark.default.parallelismm",
+                                             "spark.memory.fractionn",
+                                             "spark.task.cpuss",
+                                             "spark.speculationn",
+                                             "spark.excutor.memory",
+                                             "spark.executor.instance",
+                                             "spark.sql.shuffle.partitoins"};
+    for (size_t i = 0; i < sizeof(misspelled) / sizeof(*misspelled); i++)
+        fixture_property(scene.app, "spark", misspelled[i], "2");
+    scene_stage(&scene, 10, &two_s, 1, NULL, NULL);
+    scene_end(&scene);
+    int found = 0;
+    for (size_t i = 0; i < scene.diagnosis->finding_count; i++)
+        found += strcmp(scene.diagnosis->findings[i].rule->id, "config-risk") == 0;
+    assert_int_equal(found, 8);
+    scene_free(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stage_retries),         cmocka_unit_test(test_job_failed),
         cmocka_unit_test(test_executor_churn),        cmocka_unit_test(test_config_risk),
         cmocka_unit_test(test_speculation_on_writes), cmocka_unit_test(test_known_settings),
+        cmocka_unit_test(test_risk_of_retries),       cmocka_unit_test(test_risk_of_failed_jobs),
+        cmocka_unit_test(test_thresholds_of_churn),   cmocka_unit_test(test_thresholds_of_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "scene.h"
 
 #define MIB INT64_C(1048576)
-enum { JOBS_MAX = 24 };
+enum { JOBS_MAX = 32 };
 
 static int64_t stage_ids[JOBS_MAX];
 
@@ -178,6 +178,98 @@ static void test_large_partitions_that_do_well_are_quiet(void **state)
     scene_free(&scene);
 }
 
+/* ---- Thresholds: a finding a tenth inside of each, none a tenth outside ---- */
+
+/* `count` jobs of one task, `busy` of them of all slots, at `sites` places in turn; each after a pause. */
+struct jobs {
+    unsigned count, full, sites;
+    int64_t ms, pause_ms, ends_ms;
+};
+
+static struct scene jobs(struct jobs of)
+{
+    static const char *const sites[] = {"a at etl.py:1", "b at etl.py:2", "c at etl.py:3",
+                                        "d at etl.py:4", "e at etl.py:5", "f at etl.py:6"};
+    struct scene scene = scene_new(2, 2);
+    for (unsigned i = 0; i < of.count; i++) {
+        scene.now += of.pause_ms;
+        struct pyro_stage *stage = scene_stage(&scene, i < of.full ? 4 : 1, &of.ms, 1, runs, NULL);
+        stage_ids[i] = stage->id;
+        stage->job = stage->id;
+        fixture_job(scene.app, stage->id, stage->submitted_ms, stage->completed_ms, &stage_ids[i], 1)->name =
+            pyro_slice_from(sites[i % of.sites]);
+    }
+    if (of.ends_ms)
+        scene.now = SCENE_START + of.ends_ms;
+    return scene;
+}
+
+static void test_thresholds_of_loops(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *threshold;
+        bool finds;
+        struct jobs jobs;
+    } cases[] = {
+        /* repeats_min 6 */
+        {"repeats_min", true, {6, 0, 1, 4000, 0, 0}},
+        {"repeats_min", false, {5, 0, 1, 4000, 0, 0}},
+        /* gap_ms_max 5000 */
+        {"gap_ms_max", true, {12, 0, 1, 4000, 4500, 0}},
+        {"gap_ms_max", false, {12, 0, 1, 4000, 5500, 0}},
+        /* busy_share_max 0.5 of four slots: (5 x 4 + 15) / 80, (9 x 4 + 11) / 80 */
+        {"busy_share_max", true, {20, 5, 1, 4000, 0, 0}},
+        {"busy_share_max", false, {20, 9, 1, 4000, 0, 0}},
+        /* sites_max 4: four and five places, six times each */
+        {"sites_max", true, {24, 0, 4, 4000, 0, 0}},
+        {"sites_max", false, {30, 0, 5, 4000, 0, 0}},
+        /* saving_ms_min 2000: six jobs; their work fills four slots for 0.34 of the time; 0.6 of the rest */
+        {"saving_ms_min", true, {6, 0, 1, 880, 0, 0}},
+        {"saving_ms_min", false, {6, 0, 1, 720, 0, 0}},
+        /* saving_share_min 0.02: 20.3 s of 925 and of 1130 s */
+        {"saving_share_min", true, {12, 0, 1, 4000, 0, 925000}},
+        {"saving_share_min", false, {12, 0, 1, 4000, 0, 1130000}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct scene scene = jobs(cases[i].jobs);
+        scene_judge(&scene, "sequential-jobs", cases[i].finds, cases[i].threshold);
+    }
+}
+
+static void test_thresholds_of_partitions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *threshold;
+        bool finds;
+        struct weight weight;
+        int64_t ms;
+    } cases[] = {
+        /* bytes_min 200 MiB, huge_bytes 1 GiB */
+        {"bytes_min", true, {220 * MIB, 110 * MIB, 0}, 20000},
+        {"bytes_min", false, {180 * MIB, 110 * MIB, 0}, 20000},
+        {"huge_bytes", true, {1126 * MIB, 0, 0}, 20000},
+        {"huge_bytes", false, {922 * MIB, 0, 0}, 20000},
+        /* spill_share_min 0.2, gc_share_min 0.15, task_ms_min 180000 */
+        {"spill_share_min", true, {400 * MIB, 88 * MIB, 0}, 20000},
+        {"spill_share_min", false, {400 * MIB, 72 * MIB, 0}, 20000},
+        {"gc_share_min", true, {400 * MIB, 0, 3300}, 20000},
+        {"gc_share_min", false, {400 * MIB, 0, 2700}, 20000},
+        {"task_ms_min", true, {400 * MIB, 0, 0}, 198000},
+        {"task_ms_min", false, {400 * MIB, 0, 0}, 162000},
+        /* stage_ms_min 5000: two waves */
+        {"stage_ms_min", true, {400 * MIB, 300 * MIB, 0}, 2750},
+        {"stage_ms_min", false, {400 * MIB, 300 * MIB, 0}, 2250},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct scene scene = scene_new(2, 2);
+        struct weight weight = cases[i].weight;
+        scene_stage(&scene, 8, &cases[i].ms, 1, weighs, &weight)->sql = 3;
+        scene_judge(&scene, "oversized-partition", cases[i].finds, cases[i].threshold);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +281,8 @@ int main(void)
         cmocka_unit_test(test_concurrent_jobs_are_quiet),
         cmocka_unit_test(test_oversized_partitions),
         cmocka_unit_test(test_large_partitions_that_do_well_are_quiet),
+        cmocka_unit_test(test_thresholds_of_loops),
+        cmocka_unit_test(test_thresholds_of_partitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
