@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "advice/feedback.h"
+#include "advice/price.h"
 #include "analyze/app_facts.h"
 #include "base/threads/stop.h"
 #include "rules/stable_id.h"
@@ -28,6 +30,13 @@ static void test_severity_is_the_largest_of_four(void **state)
     assert_int_equal(severity(0, 2500, 0, 0), PYRO_SEVERITY_CRITICAL);
     assert_int_equal(severity(0, PYRO_NONE, 0.5, 0), PYRO_SEVERITY_SEVERE);
     assert_int_equal(severity(30, 0, 0.9, 0), PYRO_SEVERITY_CRITICAL);
+    /* A tenth below the borders. */
+    assert_int_equal(severity(225, 0, 0, 0), PYRO_SEVERITY_SEVERE);
+    assert_int_equal(severity(90, 0, 0, 0), PYRO_SEVERITY_MODERATE);
+    assert_int_equal(severity(27, 0, 0, 0), PYRO_SEVERITY_LOW);
+    assert_int_equal(severity(0, 0, 0.81, 0), PYRO_SEVERITY_SEVERE);
+    assert_int_equal(severity(0, 0, 0.45, 0), PYRO_SEVERITY_MODERATE);
+    assert_int_equal(severity(0, 0, 0.18, 0), PYRO_SEVERITY_LOW);
     assert_int_equal(severity(0, 0, 0, 0.2), PYRO_SEVERITY_MODERATE);
     struct pyro_app empty = {0};
     struct pyro_finding finding = {.saves = {.wall_expected_ms = 5, .core_ms = 5}};
@@ -88,6 +97,21 @@ static void test_equal_ids_are_numbered(void **state)
     pyro_arena_done(&arena);
 }
 
+/* A rule's own confidence counts as four verdicts of other applications, and as two of this one. */
+static void test_verdicts_calibrate(void **state)
+{
+    (void)state;
+    static const struct {
+        struct pyro_votes votes;
+        double confidence;
+    } cases[] = {
+        {{.right_elsewhere = 0}, 0.8}, {{.right_elsewhere = 4}, 0.9}, {{.wrong_elsewhere = 4}, 0.4},
+        {{.right_here = 2}, 0.9},      {{.wrong_here = 2}, 0.4},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_true(fabs(pyro_calibrated(0.8, &cases[i].votes) - cases[i].confidence) < 1e-9);
+}
+
 static void test_order_is_by_saving_then_core_then_severity(void **state)
 {
     (void)state;
@@ -140,6 +164,54 @@ static void test_reasons_come_before_what_follows_from_them(void **state)
             pyro_slice_is(follower->cause, "Sorted. Fix \"Data skew\" of stage 5 first: this follows from it."), same);
     }
     pyro_arena_done(&arena);
+}
+
+/* A reason that saves less than a quarter of what its consequence does is one of several. */
+static void test_small_reasons_stay(void **state)
+{
+    (void)state;
+    uint32_t stage[] = {5};
+    struct pyro_arena arena;
+    pyro_arena_init(&arena, NULL);
+    for (int64_t ms = 2025; ms <= 2475; ms += 450) {
+        struct pyro_finding findings[2] = {
+            {.rule = &pyro_rule_missed_broadcast_join,
+             .severity = PYRO_SEVERITY_CRITICAL,
+             .saves = {.wall_expected_ms = 9000},
+             .stages = stage,
+             .stage_count = 1},
+            {.rule = &pyro_rule_data_skew,
+             .severity = PYRO_SEVERITY_MODERATE,
+             .saves = {.wall_expected_ms = ms},
+             .stages = stage,
+             .stage_count = 1},
+        };
+        assert_true(pyro_findings_lead_by_roots(&arena, findings, 2));
+        assert_int_equal(findings[0].rule == &pyro_rule_data_skew, ms == 2475);
+    }
+    pyro_arena_done(&arena);
+}
+
+/* What a change must save: 50 ms and a thousandth of the run, or a hundredth of its core time. */
+static void test_gains(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t wall_ms, saved_ms, saved_core_ms;
+        bool gains;
+    } cases[] = {
+        {10000, 66, 0, true},     {10000, 54, 0, false},  {1000000, 1155, 0, true},
+        {1000000, 945, 0, false}, {10000, 0, 4400, true}, {10000, 0, 3600, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct pyro_predicted_run run = {
+            .base = {.wall_ms = cases[i].wall_ms, .core_ms = 400000, .busy_ms = 300000}, .memory_bytes = 1 << 30};
+        const struct pyro_scenario to = {.wall_expected_ms = cases[i].wall_ms - cases[i].saved_ms,
+                                         .core_ms = 400000 - cases[i].saved_core_ms,
+                                         .busy_ms = 300000,
+                                         .memory_bytes = 1 << 30};
+        assert_int_equal(pyro_fix_gains(&run, NULL, &to), cases[i].gains);
+    }
 }
 
 /* Rules that name each other would change places for ever. */
@@ -363,6 +435,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_severity_is_the_largest_of_four),
+        cmocka_unit_test(test_verdicts_calibrate),
+        cmocka_unit_test(test_small_reasons_stay),
+        cmocka_unit_test(test_gains),
         cmocka_unit_test(test_ids_leave_out_what_changes),
         cmocka_unit_test(test_long_ids_stay_different),
         cmocka_unit_test(test_equal_ids_are_numbered),

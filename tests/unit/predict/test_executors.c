@@ -103,6 +103,8 @@ static void test_hosts(void **state)
     /* A slot alone on its host: 1 + (2 - 1) / 2 instead of 2; a third host has no executor. */
     assert_float_equal((double)scenario[3].busy_ms, ((double)scenario[0].busy_ms * 0.75), 300);
     assert_int_equal(scenario[4].busy_ms, scenario[3].busy_ms);
+    /* Of a quarter that changes, 0.4. */
+    assert_near(whatif_doubt(&scene, &scenario[3], PYRO_MODEL_host, true), 0.4 * 0.25, 0.002);
     int64_t shared = whatif_answer(&scene, "executors=4 hosts=same", NULL)->busy_ms;
     assert_true(whatif_answer(&scene, "executors=4 hosts=new", NULL)->busy_ms < shared);
     assert_int_equal(whatif_answer(&scene, "executors=4", NULL)->busy_ms, shared);

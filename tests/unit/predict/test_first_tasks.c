@@ -55,6 +55,9 @@ static void test_as_many_as_there_will_be(void **state)
     /* 40 tasks of a second; on each executor once 2 s more, and in each of four stages 0.5 s. */
     assert_int_equal(whatif_answer(&scene, "executors=1", NULL)->busy_ms, 40000 + 4000);
     assert_int_equal(whatif_answer(&scene, "executors=4", NULL)->busy_ms, 40000 + 4 * 4000);
+    /* 8 of 48 s were starts; half of that where there are twice the slots. */
+    const struct pyro_scenario *twice = whatif_answer(&scene, "executors=4", NULL);
+    assert_near(whatif_doubt(&scene, twice, PYRO_MODEL_first_tasks, true), 0.5 / 6, 1e-3);
     const struct pyro_scenario *scenario = whatif_answer(&scene, "executors=8", NULL);
     assert_int_equal(scenario->busy_ms, 40000 + 8 * 4000);
     bool told = false;

@@ -51,6 +51,9 @@ static void test_waits(void **state)
         if (scenario->wall_expected_ms != cases[i].wall_ms)
             fail_msg("%s: %lld", cases[i].set, (long long)scenario->wall_expected_ms);
     }
+    /* All tasks are of a stage that waited, and the run says what they take away from their data. */
+    assert_near(whatif_doubt(&scene, whatif_answer(&scene, "spark.locality.wait=0s", NULL), PYRO_MODEL_locality, true),
+                0.15, 1e-3);
     whatif_free(&scene);
 }
 
@@ -78,6 +81,7 @@ static void test_other_executors(void **state)
     assert_int_equal(scenario->wall_expected_ms, 8000);
     assert_non_null(pyro_slice_find(scenario->effects[1].text, "no task waits"));
     assert_true(scenario->wall_high_ms > 8000);
+    assert_near(whatif_doubt(&scene, scenario, PYRO_MODEL_locality, true), 0.30, 1e-3);
     whatif_free(&scene);
 }
 

@@ -195,6 +195,7 @@ static void test_skew_join(void **state)
     fixture_property(scene.app, "spark", "spark.sql.adaptive.enabled", "false");
     const struct pyro_scenario *scenario = whatif_answer(&scene, "spark.sql.adaptive.enabled=true " SKEW, NULL);
     assert_non_null(strstr(said(scenario), "(10 tasks instead of 24)"));
+    assert_near(whatif_doubt(&scene, scenario, PYRO_MODEL_partitions, true), 0.20 + 0.04 * log2(2.4), 1e-3);
     assert_float_equal(total(scenario), 2000 + 3900, 40); /* the other side is read again by each piece */
     scenario =
         whatif_answer(&scene, "spark.sql.adaptive.enabled=true spark.sql.adaptive.skewJoin.enabled=false " SKEW, NULL);
@@ -329,6 +330,7 @@ static void test_broadcast(void **state)
     assert_float_equal(total(&scenario[1]), before, 1);
     assert_float_equal(total(&scenario[2]), before - 400 - 2730, 5);
     assert_true(scenario[2].wall_low_ms < scenario[2].wall_expected_ms);
+    assert_near(whatif_doubt(&scene, &scenario[2], PYRO_MODEL_broadcast, true), 0.25, 1e-3);
     whatif_free(&scene);
 }
 

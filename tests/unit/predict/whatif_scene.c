@@ -96,6 +96,17 @@ const char *whatif_refusal(struct whatif_scene *scene, const char *set, const ch
     return refusal;
 }
 
+double whatif_doubt(const struct whatif_scene *scene, const struct pyro_scenario *scenario, enum pyro_model_id model,
+                    bool longer)
+{
+    double tasks = (double)(scenario->wall_expected_ms - scene->app->numbers.driver_ms);
+    for (size_t i = 0; i < scenario->effect_count; i++)
+        if (scenario->effects[i].model == model)
+            return (double)(longer ? scenario->effects[i].high_ms : scenario->effects[i].low_ms) / tasks;
+    fail_msg("nothing of %s", pyro_model_name(model));
+    return 0;
+}
+
 void whatif_free(struct whatif_scene *scene)
 {
     if (scene->analyzed) {

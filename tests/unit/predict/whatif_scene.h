@@ -2,6 +2,7 @@
 #ifndef PYRO_TEST_WHATIF_SCENE_H
 #define PYRO_TEST_WHATIF_SCENE_H
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,8 @@
 #include "predict/model.h"
 
 enum { WHATIF_START = 1000000 };
+
+#define assert_near(value, expected, by) assert_true(fabs((value) - (expected)) <= (by))
 
 struct whatif_scene {
     struct pyro_app *app;
@@ -31,6 +34,9 @@ struct fixture_task whatif_task(struct whatif_scene *scene, int64_t from, int64_
 const struct pyro_scenario *whatif_answer(struct whatif_scene *scene, const char *set, const char *sweep);
 /* The message of a refusal. */
 const char *whatif_refusal(struct whatif_scene *scene, const char *set, const char *sweep);
+/* What a model of that answer is not sure of, as a share of the time in tasks: that it may be shorter, or longer. */
+double whatif_doubt(const struct whatif_scene *scene, const struct pyro_scenario *scenario, enum pyro_model_id model,
+                    bool longer);
 void whatif_free(struct whatif_scene *scene);
 
 #endif

@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -508,6 +509,65 @@ static void test_empty(void **state)
     finish(app, replay);
 }
 
+/* What the log does not say is estimated, up to a limit: a run of stages of 100 ms, one behind the other, each as long
+ * as said; executors come at `added`. Wall time of its replay. */
+static int64_t estimated(int64_t added, int64_t begin, int stages, const int64_t *lengths, bool failed)
+{
+    struct pyro_app *app = fixture_app(START, START);
+    int64_t at = begin;
+    fixture_executor(app, "1", 1, START + added, PYRO_NONE);
+    for (int s = 0; s < stages; s++) {
+        fixture_job(app, s, START + at, START + at + lengths[s], ids + s, 1);
+        fixture_stage(app, s, START + at, START + at + lengths[s]);
+        struct fixture_task one = fixture_task(app, s, "1", START + at + lengths[s] - 100, START + at + lengths[s]);
+        if (s == 0 && failed) {
+            struct fixture_task first = one;
+            first.row[PYRO_TASK_status] = PYRO_TASK_FAILED;
+            fixture_add(app, &first);
+            one.row[PYRO_TASK_id] = 1000;
+            one.row[PYRO_TASK_attempt] = 1;
+        }
+        fixture_add(app, &one);
+        at += lengths[s];
+    }
+    app->application.end_ms = START + at;
+    struct pyro_replay *replay = prepare(app);
+    int64_t wall = pyro_replay_base(replay).wall_ms;
+    finish(app, replay);
+    return wall;
+}
+
+static void test_estimates_are_limited(void **state)
+{
+    (void)state;
+    /* START_MAX_US 0.5 s of 0.7 s, which the first stage takes too; FIRST_START_MAX_US 10 s of 11.9 s, and 1 s where
+     * one of two attempts failed (FIRST_START_FAILED_MAX_US) */
+    assert_int_equal(estimated(0, 0, 2, (int64_t[]){100, 900}, false), 2 * 600);
+    assert_int_equal(estimated(0, 0, 1, (int64_t[]){12000}, false), 10000 + 100);
+    assert_int_equal(estimated(0, 0, 1, (int64_t[]){4000}, true), 1000 + 2 * 100);
+    /* EXECUTOR_START_MAX_US 2 s after it registered, where a stage waited; EXECUTOR_START_US 0.4 s where none did */
+    assert_int_equal(estimated(1000, 0, 1, (int64_t[]){4000}, false), 1000 + 2000 + 100);
+    assert_int_equal(estimated(1000, 1100, 1, (int64_t[]){100}, false), 1000 + 400 + 100);
+}
+
+/* DISPATCH_MAX_US 0.1 s: tasks of 100 ms begin 50 and 150 ms after the one before ended. */
+static void test_dispatch_is_limited(void **state)
+{
+    (void)state;
+    for (int64_t pause = 50; pause <= 150; pause += 100) {
+        const int64_t end = 70 * (100 + pause);
+        struct pyro_app *app = fixture_app(START, START + end);
+        fixture_executor(app, "1", 1, START, PYRO_NONE);
+        fixture_job(app, 0, START, START + end, ids, 1);
+        fixture_stage(app, 0, START, START + end);
+        for (int i = 0; i < 70; i++)
+            task(app, 0, i, i * (100 + pause), i * (100 + pause) + 100);
+        struct pyro_replay *replay = prepare(app);
+        assert_true(llabs(pyro_replay_base(replay).wall_ms - 70 * (100 + (pause < 100 ? pause : 100))) <= 200);
+        finish(app, replay);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +587,8 @@ int main(void)
         cmocka_unit_test(test_stage_graph),
         cmocka_unit_test(test_cycle),
         cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_estimates_are_limited),
+        cmocka_unit_test(test_dispatch_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
