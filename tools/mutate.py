@@ -30,8 +30,7 @@ from project import ROOT
 
 # Folders of src/ whose constants decide answers, and the unit tests that hold them.
 FOLDERS = {
-    "rules/catalogue": ("rules", "advice"),
-    **dict.fromkeys(("rules/cases", "rules/fixes", "rules/plans", "rules/tasks", "rules/timing"), ("rules", "advice")),
+    "rules": ("rules", "advice"),
     "replay": ("replay", "predict", "rules", "advice"),
     "cost": ("cost", "predict"),
     "predict": ("predict", "advice"),
@@ -39,6 +38,8 @@ FOLDERS = {
     "fleet/models": ("fleet",),
     "fleet/suggest": ("fleet",),
 }
+# What other tools report, by their own formulas; how rules are run and told, not what they find.
+LEFT_OUT = ("src/rules/profiles/", "src/rules/config", "src/rules/finding.", "src/rules/judge.", "src/rules/rule.h", "src/rules/stable_id.")
 # Compares the tables with what is read from them: it would notice each mutant, though no rule does.
 UNFIT = ("rules/config",)
 # The tests over recorded logs of the same folders.
@@ -77,6 +78,7 @@ EQUAL = {
     "driver-memory.fill x 1.33": "half as much again as the limit is more than the peak, which is at most the limit, divided by it",
     "too-many-partitions.waves_min x 0.67": "less than four waves are less than twice the two of target_waves: nothing to advise",
 }
+MUTANT_HEADER = "src/base/mutant.h"
 HEADER = """\
 #ifndef PYRO_MUTANT_H
 #define PYRO_MUTANT_H
@@ -148,7 +150,7 @@ class Rewriter:
         self.thresholds()
         for folder in FOLDERS:
             for name in sorted(self.tree):
-                if name.startswith(f"src/{folder}/") and name.endswith((".c", ".h")):
+                if name.startswith(f"src/{folder}/") and name.endswith((".c", ".h")) and not name.startswith(LEFT_OUT):
                     self.file(folder, name)
         self.tree["src/base/mutant.h"] = HEADER.encode()
         self.tree["src/base/memory/arena.c"] += SOURCE.encode()
@@ -169,7 +171,7 @@ class Rewriter:
             rule = re.search(r'\.id = "([a-z-]+)"', text)
             for threshold, value in row.findall(table[1]) if table and rule else ():
                 key = f"{rule[1]}.{threshold}" if rule else threshold
-                self.add(Constant(key, key, "rules/catalogue", value))
+                self.add(Constant(key, key, "rules", value))
             text, count = read.subn(r"pyro_mutant_threshold(\1id, \1thresholds[\2].name, \1thresholds[\2].unit, \1thresholds[\2].value)", text)
             found += count
             self.tree[name] = text.encode()
@@ -211,7 +213,7 @@ class Rewriter:
         if table:
             values = (self.wrap(folder, file, f"{table[1]}[{at}]", value.strip()) for at, value in enumerate(table[2].split(",")))
             return f"#define {table[1]} ((const double[]){{{', '.join(values)}}})"
-        if not code.startswith(" ") or code.lstrip().startswith(("#", "[", "{")) or folder == "rules/catalogue":
+        if not code.startswith(" ") or code.lstrip().startswith(("#", "[", "{")) or file.startswith("src/rules/catalogue/"):
             return line  # outside functions, and rows of tables; unnamed numbers of rules are confidences
         done = 0
         result = ""
@@ -312,7 +314,7 @@ def build(scratch: Path, logs: bool, layers: set[str]) -> Tests:
     """Builds the tests of the layers, and the command if it is needed."""
     tree, output = scratch / "tree", scratch / "build"
     if not (output / "build.ninja").is_file():
-        header = tree / "src/base/mutant.h"
+        header = tree / MUTANT_HEADER
         options = ["-Dbuildtype=plain", "-Dweb=disabled", "-Dserve=disabled", f"-Dc_args=-O1 -include {header}"]
         run(["meson", "setup", str(output), str(tree), *options])
     run(["ninja", "-C", str(output), "build.ninja"])
