@@ -61,16 +61,12 @@ static void add_pairs(struct pyro_rest_reading *reading, const char *name, struc
     pyro_rest_start(&json, pairs);
     if (!pairs.ptr || !pyro_json_enter_array(&json))
         return;
-    pyro_rest_add_raw(reading, name, PYRO_SLICE_LITERAL("{"));
-    size_t begin = reading->lines.len;
+    pyro_rest_begin(reading, name, '{');
     for (bool first = true; pyro_rest_next_pair(&json, &first, &key, &value);) {
-        if (reading->lines.len > begin)
-            pyro_rest_add(reading, ",");
-        pyro_strbuf_add_slice(&reading->lines, key);
-        pyro_rest_add(reading, ":");
+        pyro_compact_name_as_written(&reading->lines, pyro_rest_string(key));
         pyro_strbuf_add_slice(&reading->lines, value);
     }
-    pyro_rest_add(reading, "}");
+    pyro_rest_end(reading, '}');
 }
 
 /* {"cores":{"resourceName":"cores","amount":2,...},...} with what the event's reader asks for. */
@@ -82,20 +78,18 @@ static void add_requests(struct pyro_rest_reading *reading, const char *name, st
     pyro_rest_start(&json, requests);
     if (!requests.ptr || !pyro_json_enter_object(&json, &object))
         return;
-    pyro_rest_add_raw(reading, name, PYRO_SLICE_LITERAL("{"));
-    size_t begin = reading->lines.len;
+    pyro_rest_begin(reading, name, '{');
     while (pyro_json_next_any(&json, &object, NULL, 0) != PYRO_JSON_END) {
         struct pyro_slice key = object.name, values[keys_count];
         if (!pyro_rest_take(&json, keys, keys_count, values) || !values[AMOUNT].ptr)
             continue;
-        pyro_strbuf_add_text(&reading->lines, reading->lines.len > begin ? ",\"" : "\"");
-        pyro_strbuf_add_slice(&reading->lines, key);
-        pyro_rest_add(reading, "\":{");
+        pyro_compact_name_as_written(&reading->lines, key);
+        pyro_strbuf_add_char(&reading->lines, '{');
         pyro_rest_add_raw(reading, "Resource Name", values[RESOURCE_NAME]);
         pyro_rest_add_raw(reading, "Amount", values[AMOUNT]);
-        pyro_rest_add(reading, "}");
+        pyro_rest_end(reading, '}');
     }
-    pyro_rest_add(reading, "}");
+    pyro_rest_end(reading, '}');
 }
 
 static enum pyro_status write_profiles(struct pyro_rest_reading *reading, struct pyro_slice profiles)
@@ -124,11 +118,11 @@ static void add_runtime(struct pyro_rest_reading *reading, struct pyro_slice run
     struct pyro_slice values[keys_count];
     if (!pyro_rest_take_text(runtime, keys, keys_count, values))
         return;
-    pyro_rest_add_raw(reading, "JVM Information", PYRO_SLICE_LITERAL("{"));
+    pyro_rest_begin(reading, "JVM Information", '{');
     pyro_rest_add_raw(reading, "Java Version", values[JAVA_VERSION]);
     pyro_rest_add_raw(reading, "Java Home", values[JAVA_HOME]);
     pyro_rest_add_raw(reading, "Scala Version", values[SCALA_VERSION]);
-    pyro_rest_add(reading, "}");
+    pyro_rest_end(reading, '}');
 }
 
 static enum pyro_status write_environment(struct pyro_rest_reading *reading)

@@ -33,18 +33,17 @@ static enum pyro_status write_added(struct pyro_rest_reading *reading, const str
         pyro_rest_line(reading, "SparkListenerExecutorAdded");
         pyro_rest_add_time(reading, "Timestamp", executor->added_ms);
         pyro_rest_add_raw(reading, "Executor ID", values[ID]);
-        pyro_rest_add(reading, ",\"Executor Info\":{\"Host\":\"");
-        pyro_strbuf_add_slice(&reading->lines, host.ptr ? host : PYRO_SLICE_LITERAL(""));
-        pyro_rest_add(reading, "\"");
+        pyro_rest_begin(reading, "Executor Info", '{');
+        pyro_compact_as_written(&reading->lines, "Host", host);
         pyro_rest_add_raw(reading, "Total Cores", values[CORES]);
         pyro_rest_add_raw(reading, "Resource Profile Id", values[PROFILE]);
-        pyro_rest_add(reading, "}");
+        pyro_rest_end(reading, '}');
         PYRO_TRY(pyro_rest_line_end(reading));
     }
     pyro_rest_line(reading, "SparkListenerBlockManagerAdded");
-    pyro_rest_add(reading, ",\"Block Manager ID\":{");
+    pyro_rest_begin(reading, "Block Manager ID", '{');
     pyro_rest_add_raw(reading, "Executor ID", values[ID]);
-    pyro_rest_add(reading, "}");
+    pyro_rest_end(reading, '}');
     pyro_rest_add_raw(reading, "Maximum Memory", values[MEMORY]);
     pyro_rest_add_time(reading, "Timestamp", executor->added_ms);
     return pyro_rest_line_end(reading);
@@ -57,9 +56,13 @@ static enum pyro_status write_executor(struct pyro_rest_reading *reading, const 
     if (values[PEAKS].ptr) {
         pyro_rest_line(reading, "SparkListenerExecutorMetricsUpdate");
         pyro_rest_add_raw(reading, "Executor ID", values[ID]);
-        pyro_rest_add(reading, ",\"Executor Metrics Updated\":[{\"Stage ID\":-1,\"Stage Attempt ID\":-1");
+        pyro_rest_begin(reading, "Executor Metrics Updated", '[');
+        pyro_rest_begin(reading, NULL, '{');
+        pyro_rest_add_int(reading, "Stage ID", -1);
+        pyro_rest_add_int(reading, "Stage Attempt ID", -1);
         pyro_rest_add_raw(reading, "Executor Metrics", values[PEAKS]);
-        pyro_rest_add(reading, "}]");
+        pyro_rest_end(reading, '}');
+        pyro_rest_end(reading, ']');
         PYRO_TRY(pyro_rest_line_end(reading));
     }
     int64_t removed_ms = pyro_rest_time(values[REMOVED]);
@@ -126,18 +129,22 @@ static bool keep_rdd(struct pyro_rest_reading *reading, const struct pyro_slice 
     if (!rdd)
         return false;
     *rdd = (struct pyro_rest_rdd){pyro_rest_int(values[RDD_ID], PYRO_NONE), texts->len, 0};
-    pyro_strbuf_printf(texts, "{\"RDD ID\":%lld,\"Name\":", (long long)rdd->id);
-    pyro_strbuf_add_slice(texts, values[RDD_NAME].ptr ? values[RDD_NAME] : PYRO_SLICE_LITERAL("\"\""));
-    pyro_strbuf_printf(
-        texts,
-        ",\"Storage Level\":{\"Use Disk\":%s,\"Use Memory\":%s,\"Use Off Heap\":%s,"
-        "\"Deserialized\":%s,\"Replication\":%d},\"Number of Partitions\":%lld,"
-        "\"Number of Cached Partitions\":%lld,\"Memory Size\":%lld,\"Disk Size\":%lld}",
-        level_has(level, "Disk") ? "true" : "false", level_has(level, "Memory") ? "true" : "false",
-        level_has(level, "off heap") ? "true" : "false", level_has(level, "Deserialized") ? "true" : "false",
-        level_has(level, "2x") ? 2 : 1, (long long)pyro_rest_int(values[RDD_NUM_PARTITIONS], 0),
-        (long long)pyro_rest_int(values[RDD_NUM_CACHED_PARTITIONS], 0),
-        (long long)pyro_rest_int(values[RDD_MEMORY_USED], 0), (long long)pyro_rest_int(values[RDD_DISK_USED], 0));
+    pyro_strbuf_add_char(texts, '{');
+    pyro_compact_name(texts, "RDD ID");
+    pyro_strbuf_add_int(texts, rdd->id);
+    pyro_compact_json(texts, "Name", values[RDD_NAME].ptr ? values[RDD_NAME] : PYRO_SLICE_LITERAL("\"\""));
+    pyro_compact_begin(texts, "Storage Level", '{');
+    pyro_compact_bool(texts, "Use Disk", level_has(level, "Disk"));
+    pyro_compact_bool(texts, "Use Memory", level_has(level, "Memory"));
+    pyro_compact_bool(texts, "Use Off Heap", level_has(level, "off heap"));
+    pyro_compact_bool(texts, "Deserialized", level_has(level, "Deserialized"));
+    pyro_compact_int(texts, "Replication", level_has(level, "2x") ? 2 : 1);
+    pyro_compact_end(texts, '}');
+    pyro_compact_int(texts, "Number of Partitions", pyro_rest_int(values[RDD_NUM_PARTITIONS], 0));
+    pyro_compact_int(texts, "Number of Cached Partitions", pyro_rest_int(values[RDD_NUM_CACHED_PARTITIONS], 0));
+    pyro_compact_int(texts, "Memory Size", pyro_rest_int(values[RDD_MEMORY_USED], 0));
+    pyro_compact_int(texts, "Disk Size", pyro_rest_int(values[RDD_DISK_USED], 0));
+    pyro_compact_end(texts, '}');
     rdd->len = texts->len - rdd->begin;
     if (rdd->id == PYRO_NONE)
         reading->rdds.count--;

@@ -14,11 +14,12 @@ static size_t length_before(struct pyro_slice text, const char *words)
 
 static void add_text(struct pyro_rest_reading *reading, const char *name, const char *from, size_t len)
 {
-    pyro_rest_add(reading, ",\"");
-    pyro_rest_add(reading, name);
-    pyro_rest_add(reading, "\":\"");
-    pyro_strbuf_add(&reading->lines, from, len);
-    pyro_rest_add(reading, "\"");
+    pyro_compact_as_written(&reading->lines, name, (struct pyro_slice){from, len});
+}
+
+static void add_reason(struct pyro_rest_reading *reading, const char *reason)
+{
+    pyro_compact_string(&reading->lines, "Reason", reason);
 }
 
 /* "java.lang.RuntimeException: what happened\n\tat ..." */
@@ -28,7 +29,7 @@ static void add_exception(struct pyro_rest_reading *reading, struct pyro_slice t
     while (name < line && text.ptr[name] != ':' && text.ptr[name] != ' ' && text.ptr[name] != '\\')
         name++;
     bool named = name > 0 && (name == line || text.ptr[name] == ':') && memchr(text.ptr, '.', name);
-    pyro_rest_add(reading, "\"ExceptionFailure\"");
+    add_reason(reading, "ExceptionFailure");
     if (named)
         add_text(reading, "Class Name", text.ptr, name);
     /* All lines up to the stack: messages of Python workers have their own stack in them. */
@@ -41,8 +42,9 @@ static void add_exception(struct pyro_rest_reading *reading, struct pyro_slice t
 static void add_lost_executor(struct pyro_rest_reading *reading, struct pyro_slice text)
 {
     const char *reason = pyro_slice_find(text, " Reason: ");
-    pyro_rest_add(reading, "\"ExecutorLostFailure\",\"Exit Caused By App\":");
-    pyro_rest_add(reading, pyro_slice_find(text, "caused by one of the running tasks") ? "true" : "false");
+    add_reason(reading, "ExecutorLostFailure");
+    pyro_compact_bool(&reading->lines, "Exit Caused By App",
+                      pyro_slice_find(text, "caused by one of the running tasks"));
     if (reason)
         add_text(reading, "Loss Reason", reason + 9, text.len - (size_t)(reason + 9 - text.ptr));
 }
@@ -51,30 +53,30 @@ void pyro_rest_add_reason(struct pyro_rest_reading *reading, struct pyro_slice s
 {
     static const char *const plain[] = {"Resubmitted", "TaskResultLost", "UnknownReason", "TaskCommitDenied"};
     struct pyro_slice text = pyro_rest_string(message);
-    pyro_rest_add(reading, ",\"Task End Reason\":{\"Reason\":");
+    pyro_rest_begin(reading, "Task End Reason", '{');
     if (pyro_rest_is(status, "SUCCESS")) {
-        pyro_rest_add(reading, "\"Success\"}");
+        add_reason(reading, "Success");
+        pyro_rest_end(reading, '}');
         return;
     }
     for (size_t i = 0; text.ptr && i < sizeof(plain) / sizeof(*plain); i++)
         if (pyro_slice_starts_with(text, plain[i])) {
-            pyro_rest_add(reading, "\"");
-            pyro_rest_add(reading, plain[i]);
-            pyro_rest_add(reading, "\"}");
+            add_reason(reading, plain[i]);
+            pyro_rest_end(reading, '}');
             return;
         }
     if (!text.ptr) {
-        pyro_rest_add(reading, pyro_rest_is(status, "KILLED") ? "\"TaskKilled\"" : "\"UnknownReason\"");
+        add_reason(reading, pyro_rest_is(status, "KILLED") ? "TaskKilled" : "UnknownReason");
     } else if (pyro_slice_starts_with(text, "FetchFailed(")) {
-        pyro_rest_add(reading, "\"FetchFailed\"");
+        add_reason(reading, "FetchFailed");
         add_text(reading, "Message", text.ptr, text.len);
     } else if (pyro_slice_starts_with(text, "ExecutorLostFailure")) {
         add_lost_executor(reading, text);
     } else if (pyro_rest_is(status, "KILLED")) {
-        pyro_rest_add(reading, "\"TaskKilled\"");
+        add_reason(reading, "TaskKilled");
         add_text(reading, "Kill Reason", text.ptr, text.len);
     } else {
         add_exception(reading, text);
     }
-    pyro_rest_add(reading, "}");
+    pyro_rest_end(reading, '}');
 }

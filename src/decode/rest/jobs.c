@@ -48,12 +48,12 @@ static enum pyro_status write_start(struct pyro_rest_reading *reading, const str
     pyro_rest_add_int(reading, "Job ID", job->id);
     pyro_rest_add_time(reading, "Submission Time", pyro_rest_time(values[SUBMITTED]));
     pyro_rest_add_raw(reading, "Stage IDs", values[STAGE_IDS]);
-    pyro_rest_add(reading, ",\"Properties\":{");
+    pyro_rest_begin(reading, "Properties", '{');
     if (execution != PYRO_NONE)
-        pyro_strbuf_printf(&reading->lines, "\"spark.sql.execution.id\":\"%lld\"", (long long)execution);
+        pyro_rest_add_int_text(reading, "spark.sql.execution.id", execution);
     pyro_rest_add_raw(reading, "spark.job.description", values[DESCRIPTION]);
     pyro_rest_add_raw(reading, "spark.jobGroup.id", values[GROUP]);
-    pyro_rest_add(reading, "}");
+    pyro_rest_end(reading, '}');
     return pyro_rest_line_end(reading);
 }
 
@@ -160,11 +160,11 @@ enum pyro_status pyro_rest_end_jobs(struct pyro_rest_reading *reading)
         pyro_rest_add_int(reading, "Job ID", job->id);
         pyro_rest_add_time(reading, "Completion Time", job->completed_ms);
         if (job->failed) {
-            pyro_rest_add(reading, ",\"Job Result\":{\"Result\":\"JobFailed\",\"Exception\":{");
+            pyro_rest_begin_failed_job(reading);
             pyro_rest_add_raw(reading, "Message", failure_of(reading, job));
-            pyro_rest_add(reading, "}}");
+            pyro_rest_end_failed_job(reading);
         } else {
-            pyro_rest_add(reading, ",\"Job Result\":{\"Result\":\"JobSucceeded\"}");
+            pyro_rest_add_succeeded_job(reading);
         }
         PYRO_TRY(pyro_rest_line_end(reading));
     }

@@ -232,8 +232,10 @@ static bool keep_value(struct graph *graph, const struct graph_node *node, struc
             *metric = (struct pyro_rest_stage_metric){stage, attempt, accumulator, value->value};
         return metric != NULL;
     }
-    pyro_strbuf_printf(graph->updates, "%s[%lld,%lld]", graph->updates->len > 0 ? "," : "", (long long)accumulator,
-                       (long long)value->value);
+    pyro_compact_begin(graph->updates, NULL, '[');
+    pyro_compact_int(graph->updates, NULL, accumulator);
+    pyro_compact_int(graph->updates, NULL, value->value);
+    pyro_compact_end(graph->updates, ']');
     return true;
 }
 
@@ -241,8 +243,7 @@ static bool add_metrics(struct graph *graph, const struct graph_node *node)
 {
     struct pyro_rest_reading *reading = graph->reading;
     struct pyro_json_reader json;
-    bool any = false;
-    pyro_rest_add(reading, ",\"metrics\":[");
+    pyro_rest_begin(reading, "metrics", '[');
     pyro_rest_start(&json, node->metrics);
     if (node->metrics.ptr && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
@@ -251,16 +252,16 @@ static bool add_metrics(struct graph *graph, const struct graph_node *node)
                 continue;
             struct pyro_rest_metric_value value = pyro_rest_read_metric(values[VALUE]);
             int64_t accumulator = reading->next_accumulator++;
-            pyro_rest_add(reading, any ? ",{" : "{");
+            pyro_rest_begin(reading, NULL, '{');
             pyro_rest_add_raw(reading, "name", values[NAME]);
             pyro_rest_add_int(reading, "accumulatorId", accumulator);
-            pyro_strbuf_printf(&reading->lines, ",\"metricType\":\"%s\"}", value.type ? value.type : "average");
-            any = true;
+            pyro_compact_string(&reading->lines, "metricType", value.type ? value.type : "average");
+            pyro_rest_end(reading, '}');
             if (value.value != PYRO_NONE &&
                 !keep_value(graph, node, pyro_rest_string(values[NAME]), &value, accumulator))
                 return false;
         }
-    pyro_rest_add(reading, "]");
+    pyro_rest_end(reading, ']');
     return true;
 }
 
@@ -268,18 +269,14 @@ static bool add_metrics(struct graph *graph, const struct graph_node *node)
 
 static void begin_node(struct pyro_rest_reading *reading, struct pyro_slice name, const struct pyro_rest_detail *detail)
 {
-    pyro_rest_add(reading, "{\"nodeName\":\"");
-    pyro_strbuf_add_slice(&reading->lines, name);
-    pyro_rest_add(reading, "\"");
-    if (detail && detail->text.ptr) {
-        pyro_rest_add(reading, ",\"simpleString\":\"");
-        pyro_strbuf_add_slice(&reading->lines, detail->text);
-        pyro_rest_add(reading, "\"");
-    }
+    pyro_rest_begin(reading, NULL, '{');
+    pyro_compact_as_written(&reading->lines, "nodeName", name);
+    if (detail && detail->text.ptr)
+        pyro_compact_as_written(&reading->lines, "simpleString", detail->text);
     if (detail && detail->metadata.ptr) {
-        pyro_rest_add(reading, ",\"metadata\":{");
+        pyro_rest_begin(reading, "metadata", '{');
         pyro_strbuf_add_slice(&reading->lines, detail->metadata);
-        pyro_rest_add(reading, "}");
+        pyro_rest_end(reading, '}');
     }
 }
 
@@ -295,7 +292,9 @@ static int wrap(struct graph *graph, const struct graph_node *node)
         return 0;
     if (above > 0) {
         begin_node(reading, PYRO_SLICE_LITERAL("InputAdapter"), NULL);
-        pyro_rest_add(reading, ",\"metrics\":[],\"children\":[");
+        pyro_rest_begin(reading, "metrics", '[');
+        pyro_rest_end(reading, ']');
+        pyro_rest_begin(reading, "children", '[');
         wrapped++;
     }
     if (node->around == NOBODY)
@@ -304,7 +303,7 @@ static int wrap(struct graph *graph, const struct graph_node *node)
     begin_node(reading, pipeline->name, NULL);
     if (!add_metrics(graph, pipeline))
         return -1;
-    pyro_rest_add(reading, ",\"children\":[");
+    pyro_rest_begin(reading, "children", '[');
     return wrapped + 1;
 }
 
@@ -317,7 +316,7 @@ static bool add_node(struct graph *graph, int32_t row, struct open_node *ret)
     begin_node(graph->reading, node->name, &node->detail);
     if (!add_metrics(graph, node))
         return false;
-    pyro_rest_add(graph->reading, ",\"children\":[");
+    pyro_rest_begin(graph->reading, "children", '[');
     *ret = (struct open_node){row, node->first_child, wrapped};
     return true;
 }
@@ -334,8 +333,6 @@ static bool add_tree(struct graph *graph)
         struct open_node *top = &stack[depth - 1];
         if (top->child != NOBODY && open + 3 < MOST_DEPTH) {
             int32_t child = top->child;
-            if (child != graph->nodes.items[top->row].first_child)
-                pyro_rest_add(reading, ",");
             top->child = graph->nodes.items[child].next;
             if (!add_node(graph, child, &stack[depth++]))
                 return false;
@@ -343,8 +340,10 @@ static bool add_tree(struct graph *graph)
             continue;
         }
         open -= 1 + (size_t)top->wrapped;
-        for (int i = 0; i <= top->wrapped; i++)
-            pyro_rest_add(reading, "]}");
+        for (int i = 0; i <= top->wrapped; i++) {
+            pyro_rest_end(reading, ']');
+            pyro_rest_end(reading, '}');
+        }
         depth--;
     }
     return true;
@@ -365,7 +364,7 @@ bool pyro_rest_add_plan(struct pyro_rest_reading *reading, struct pyro_slice nod
             for (size_t i = 0; done && i < graph.nodes.count; i++)
                 if (!graph.nodes.items[i].pipeline)
                     graph.nodes.items[i].detail = pyro_rest_details_next(&details, graph.nodes.items[i].name);
-            pyro_rest_add(reading, ",\"sparkPlanInfo\":");
+            pyro_compact_name(&reading->lines, "sparkPlanInfo");
             done = done && add_tree(&graph);
             pyro_rest_details_done(&details);
         }

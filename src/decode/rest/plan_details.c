@@ -1,6 +1,7 @@
 #include "decode/rest/plan_details.h"
 
 #include "base/strings/strbuf.h"
+#include "text/json_compact.h"
 
 /* How many operators of the description the drawn plan may leave out in a row: query stages, adapters. */
 enum { LEFT_OUT = 6, MOST_NUMBER = 100000, MOST_OPERATORS = 100000 };
@@ -230,11 +231,8 @@ static void add_metadata(struct pyro_strbuf *text, struct pyro_rest_details *det
     while (next_member(details, &paragraph, &line)) {
         if (!split_member(line.text, &key, &value) || pyro_slice_is(key, "Output"))
             continue;
-        pyro_strbuf_add_text(text, text->len > 0 ? ",\"" : "\"");
-        pyro_strbuf_add_slice(text, key);
-        pyro_strbuf_add_text(text, "\":\"");
-        pyro_strbuf_add_slice(text, cut(value, MOST_DETAIL_BYTES / 4));
-        pyro_strbuf_add_char(text, '"');
+        pyro_compact_name_as_written(text, key);
+        pyro_compact_as_written(text, NULL, cut(value, MOST_DETAIL_BYTES / 4));
     }
 }
 

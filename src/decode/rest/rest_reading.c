@@ -184,39 +184,59 @@ int64_t pyro_rest_time(struct pyro_slice value)
 
 /* ---- Event lines ------------------------------------------------------------------------------------------------- */
 
-void pyro_rest_add(struct pyro_rest_reading *reading, const char *text)
+void pyro_rest_begin(struct pyro_rest_reading *reading, const char *name, char bracket)
 {
-    pyro_strbuf_add_text(&reading->lines, text);
+    pyro_compact_begin(&reading->lines, name, bracket);
+}
+
+void pyro_rest_end(struct pyro_rest_reading *reading, char bracket)
+{
+    pyro_compact_end(&reading->lines, bracket);
 }
 
 void pyro_rest_line(struct pyro_rest_reading *reading, const char *event)
 {
-    pyro_strbuf_printf(&reading->lines, "{\"Event\":\"%s\"", event);
-}
-
-/* A name inside an object that was just opened has no comma before it. */
-static void add_name(struct pyro_rest_reading *reading, const char *name)
-{
-    struct pyro_strbuf *lines = &reading->lines;
-    if (lines->len > 0 && lines->data[lines->len - 1] != '{')
-        pyro_strbuf_add_char(lines, ',');
-    pyro_strbuf_add_char(lines, '"');
-    pyro_strbuf_add_text(lines, name);
-    pyro_strbuf_add_text(lines, "\":");
+    pyro_rest_begin(reading, NULL, '{');
+    pyro_compact_string(&reading->lines, "Event", event);
 }
 
 void pyro_rest_add_raw(struct pyro_rest_reading *reading, const char *name, struct pyro_slice value)
 {
-    if (!value.ptr)
-        return;
-    add_name(reading, name);
-    pyro_strbuf_add_slice(&reading->lines, value);
+    pyro_compact_json(&reading->lines, name, value);
 }
 
 void pyro_rest_add_int(struct pyro_rest_reading *reading, const char *name, int64_t value)
 {
-    add_name(reading, name);
+    pyro_compact_name(&reading->lines, name);
     pyro_strbuf_add_int(&reading->lines, value);
+}
+
+void pyro_rest_add_int_text(struct pyro_rest_reading *reading, const char *name, int64_t value)
+{
+    pyro_compact_name(&reading->lines, name);
+    pyro_strbuf_add_char(&reading->lines, '"');
+    pyro_strbuf_add_int(&reading->lines, value);
+    pyro_strbuf_add_char(&reading->lines, '"');
+}
+
+void pyro_rest_begin_failed_job(struct pyro_rest_reading *reading)
+{
+    pyro_rest_begin(reading, "Job Result", '{');
+    pyro_compact_string(&reading->lines, "Result", "JobFailed");
+    pyro_rest_begin(reading, "Exception", '{');
+}
+
+void pyro_rest_end_failed_job(struct pyro_rest_reading *reading)
+{
+    pyro_rest_end(reading, '}');
+    pyro_rest_end(reading, '}');
+}
+
+void pyro_rest_add_succeeded_job(struct pyro_rest_reading *reading)
+{
+    pyro_rest_begin(reading, "Job Result", '{');
+    pyro_compact_string(&reading->lines, "Result", "JobSucceeded");
+    pyro_rest_end(reading, '}');
 }
 
 void pyro_rest_add_time(struct pyro_rest_reading *reading, const char *name, int64_t time_ms)

@@ -7,6 +7,7 @@
 #include "decode/rest/rest.h"
 #include "decode/rest/rest_history.h"
 #include "model/column.h"
+#include "text/json_compact.h"
 
 struct pyro_rest_job {
     int64_t id, completed_ms;
@@ -93,12 +94,19 @@ bool pyro_rest_is(struct pyro_slice value, const char *string);
 /* ---- Event lines ---- */
 
 void pyro_rest_line(struct pyro_rest_reading *reading, const char *event);
-/* ,"NAME":VALUE; nothing when the value is a null slice. `name` as JSON. */
+/* text/json_compact.h on lines. Nothing when the value is a null slice, which is JSON. */
 void pyro_rest_add_raw(struct pyro_rest_reading *reading, const char *name, struct pyro_slice value);
 void pyro_rest_add_int(struct pyro_rest_reading *reading, const char *name, int64_t value);
+/* A number that Spark writes as a string. */
+void pyro_rest_add_int_text(struct pyro_rest_reading *reading, const char *name, int64_t value);
 /* Nothing for PYRO_NONE. */
 void pyro_rest_add_time(struct pyro_rest_reading *reading, const char *name, int64_t time_ms);
-void pyro_rest_add(struct pyro_rest_reading *reading, const char *text);
+void pyro_rest_begin(struct pyro_rest_reading *reading, const char *name, char bracket);
+void pyro_rest_end(struct pyro_rest_reading *reading, char bracket);
+/* The result of a job; the message of its exception comes in between. */
+void pyro_rest_begin_failed_job(struct pyro_rest_reading *reading);
+void pyro_rest_end_failed_job(struct pyro_rest_reading *reading);
+void pyro_rest_add_succeeded_job(struct pyro_rest_reading *reading);
 /* Ends the line; puts lines out now and then. */
 enum pyro_status pyro_rest_line_end(struct pyro_rest_reading *reading);
 enum pyro_status pyro_rest_flush(struct pyro_rest_reading *reading);

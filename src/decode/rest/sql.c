@@ -74,9 +74,9 @@ static enum pyro_status write_execution(struct pyro_rest_reading *reading, const
     if (updates->len > 0) {
         pyro_rest_line(reading, PREFIX "DriverAccumUpdates");
         pyro_rest_add_int(reading, "executionId", id);
-        pyro_rest_add(reading, ",\"accumUpdates\":[");
+        pyro_rest_begin(reading, "accumUpdates", '[');
         pyro_strbuf_add_slice(&reading->lines, pyro_strbuf_slice(updates));
-        pyro_rest_add(reading, "]");
+        pyro_rest_end(reading, ']');
         PYRO_TRY(pyro_rest_line_end(reading));
     }
     return write_end(reading, values, id, submitted_ms);

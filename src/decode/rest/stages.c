@@ -123,18 +123,16 @@ static void add_parents(struct pyro_rest_reading *reading, const struct pyro_res
 {
     const struct pyro_rest_job *job = stage->shuffle_read_bytes > 0 ? stage->job : NULL;
     size_t row = (size_t)(stage - reading->stages.items);
-    bool any = false;
-    pyro_rest_add(reading, ",\"Parent IDs\":[");
+    pyro_rest_begin(reading, "Parent IDs", '[');
     for (size_t looked = 0; job && row-- > 0 && looked < STAGES_LOOKED_AT; looked++) {
         struct pyro_rest_stage *other = &reading->stages.items[row];
         if (other->job != job || other->id == stage->id || other->consumed || other->completed_ms == PYRO_NONE ||
             other->completed_ms > stage->submitted_ms || other->shuffle_write_bytes <= 0)
             continue;
         other->consumed = true;
-        pyro_strbuf_printf(&reading->lines, "%s%lld", any ? "," : "", (long long)other->id);
-        any = true;
+        pyro_compact_int(&reading->lines, NULL, other->id);
     }
-    pyro_rest_add(reading, "]");
+    pyro_rest_end(reading, ']');
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
@@ -142,8 +140,7 @@ static void add_parents(struct pyro_rest_reading *reading, const struct pyro_res
 static void add_rdds(struct pyro_rest_reading *reading, const struct pyro_rest_stage *stage)
 {
     struct pyro_json_reader json;
-    bool any = false;
-    pyro_rest_add(reading, ",\"RDD Info\":[");
+    pyro_rest_begin(reading, "RDD Info", '[');
     pyro_rest_start(&json, stage->rdds);
     if (stage->rdds.ptr && reading->rdds.count > 0 && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
@@ -154,16 +151,15 @@ static void add_rdds(struct pyro_rest_reading *reading, const struct pyro_rest_s
                 bsearch(&wanted, reading->rdds.items, reading->rdds.count, sizeof(wanted), pyro_rest_compare_rdds);
             if (!rdd)
                 continue;
-            pyro_strbuf_add_text(&reading->lines, any ? "," : "");
-            pyro_strbuf_add(&reading->lines, reading->rdd_texts.data + rdd->begin, rdd->len);
-            any = true;
+            pyro_compact_json(&reading->lines, NULL,
+                              (struct pyro_slice){reading->rdd_texts.data + rdd->begin, rdd->len});
         }
-    pyro_rest_add(reading, "]");
+    pyro_rest_end(reading, ']');
 }
 
 static void add_info(struct pyro_rest_reading *reading, const struct pyro_rest_stage *stage, bool submission)
 {
-    pyro_rest_add(reading, ",\"Stage Info\":{");
+    pyro_rest_begin(reading, "Stage Info", '{');
     pyro_rest_add_int(reading, "Stage ID", stage->id);
     pyro_rest_add_int(reading, "Stage Attempt ID", stage->attempt);
     pyro_rest_add_raw(reading, "Stage Name", stage->name);
@@ -185,15 +181,15 @@ static enum pyro_status write_submitted(struct pyro_rest_reading *reading, const
 {
     pyro_rest_line(reading, "SparkListenerStageSubmitted");
     add_info(reading, stage, true);
-    pyro_rest_add(reading, "},\"Properties\":{");
+    pyro_rest_end(reading, '}');
+    pyro_rest_begin(reading, "Properties", '{');
     pyro_rest_add_raw(reading, "spark.scheduler.pool", stage->pool);
-    pyro_rest_add(reading, "}");
+    pyro_rest_end(reading, '}');
     return pyro_rest_line_end(reading);
 }
 
 static void add_metrics(struct pyro_rest_reading *reading, const struct pyro_rest_stage *stage)
 {
-    bool any = false;
     size_t low = 0, high = reading->metrics.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -203,18 +199,20 @@ static void add_metrics(struct pyro_rest_reading *reading, const struct pyro_res
         else
             high = middle;
     }
-    pyro_rest_add(reading, ",\"Accumulables\":[");
+    pyro_rest_begin(reading, "Accumulables", '[');
     for (; low < reading->metrics.count; low++) {
         const struct pyro_rest_stage_metric *metric = &reading->metrics.items[low];
         if (metric->stage != stage->id || metric->attempt != stage->attempt)
             break;
-        pyro_strbuf_printf(&reading->lines,
-                           "%s{\"ID\":%lld,\"Value\":\"%lld\",\"Internal\":true,\"Count Failed Values\":true,"
-                           "\"Metadata\":\"sql\"}",
-                           any ? "," : "", (long long)metric->accumulator, (long long)metric->value);
-        any = true;
+        pyro_rest_begin(reading, NULL, '{');
+        pyro_rest_add_int(reading, "ID", metric->accumulator);
+        pyro_rest_add_int_text(reading, "Value", metric->value);
+        pyro_compact_bool(&reading->lines, "Internal", true);
+        pyro_compact_bool(&reading->lines, "Count Failed Values", true);
+        pyro_compact_string(&reading->lines, "Metadata", "sql");
+        pyro_rest_end(reading, '}');
     }
-    pyro_rest_add(reading, "]");
+    pyro_rest_end(reading, ']');
 }
 
 enum pyro_status pyro_rest_read_stages(struct pyro_rest_reading *reading)
@@ -229,7 +227,7 @@ enum pyro_status pyro_rest_read_stages(struct pyro_rest_reading *reading)
         pyro_rest_line(reading, "SparkListenerStageCompleted");
         add_info(reading, stage, false);
         add_metrics(reading, stage);
-        pyro_rest_add(reading, "}");
+        pyro_rest_end(reading, '}');
         PYRO_TRY(pyro_rest_line_end(reading));
     }
     return PYRO_OK;

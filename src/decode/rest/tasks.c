@@ -66,7 +66,7 @@ static void add_members(struct pyro_rest_reading *reading, const char *name, str
         keys[i] = members[i].key;
     if (!pyro_rest_take_text(text, keys, count, values))
         return;
-    pyro_rest_add_raw(reading, name, PYRO_SLICE_LITERAL("{"));
+    pyro_rest_begin(reading, name, '{');
     for (unsigned i = 0; i < count && members[i].name; i++)
         pyro_rest_add_raw(reading, members[i].name, values[i]);
 }
@@ -91,9 +91,9 @@ static void add_metrics(struct pyro_rest_reading *reading, struct pyro_slice tex
         if (!values[FIRST_OBJECT + i].ptr)
             continue;
         add_members(reading, objects[i].name, values[FIRST_OBJECT + i], objects[i].members, objects[i].count, inner);
-        pyro_rest_add(reading, "}");
+        pyro_rest_end(reading, '}');
     }
-    pyro_rest_add(reading, "}");
+    pyro_rest_end(reading, '}');
 }
 
 PYRO_JSON_KEYS(task_keys, (ID, "taskId"), (INDEX, "index"), (ATTEMPT, "attempt"), (PARTITION, "partitionId"),
@@ -113,17 +113,17 @@ static enum pyro_status write_task(struct pyro_rest_reading *reading, const stru
 {
     int64_t launch_ms = pyro_rest_time(values[LAUNCH]), duration_ms = pyro_rest_int(values[DURATION], 0);
     begin_task(reading, "SparkListenerTaskStart", stage);
-    pyro_rest_add(reading, ",\"Task Info\":{");
+    pyro_rest_begin(reading, "Task Info", '{');
     pyro_rest_add_raw(reading, "Task ID", values[ID]);
     pyro_rest_add_time(reading, "Launch Time", launch_ms);
-    pyro_rest_add(reading, "}");
+    pyro_rest_end(reading, '}');
     PYRO_TRY(pyro_rest_line_end(reading));
     bool failed = pyro_rest_is(values[STATUS], "FAILED"), killed = pyro_rest_is(values[STATUS], "KILLED");
     if (!failed && !killed && !pyro_rest_is(values[STATUS], "SUCCESS"))
         return PYRO_OK; /* still running */
     begin_task(reading, "SparkListenerTaskEnd", stage);
     pyro_rest_add_reason(reading, values[STATUS], values[MESSAGE]);
-    pyro_rest_add(reading, ",\"Task Info\":{");
+    pyro_rest_begin(reading, "Task Info", '{');
     pyro_rest_add_raw(reading, "Task ID", values[ID]);
     pyro_rest_add_raw(reading, "Index", values[INDEX]);
     pyro_rest_add_raw(reading, "Attempt", values[ATTEMPT]);
@@ -140,7 +140,7 @@ static enum pyro_status write_task(struct pyro_rest_reading *reading, const stru
             pyro_add_saturating(launch_ms, duration_ms > 0 && duration_ms < INT32_MAX * 1000L ? duration_ms : 0));
     pyro_rest_add_raw(reading, "Failed", failed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
     pyro_rest_add_raw(reading, "Killed", killed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
-    pyro_rest_add(reading, "}");
+    pyro_rest_end(reading, '}');
     add_metrics(reading, values[METRICS]);
     return pyro_rest_line_end(reading);
 }

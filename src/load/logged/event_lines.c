@@ -12,12 +12,7 @@ struct writing {
 
 static void add_text(struct writing *writing, const char *name, struct pyro_slice text)
 {
-    if (!text.ptr)
-        return;
-    pyro_strbuf_clear(&writing->text);
-    pyro_add_json(&writing->text, text);
-    writing->lines.lines.failed |= writing->text.failed;
-    pyro_rest_add_raw(&writing->lines, name, pyro_strbuf_slice(&writing->text));
+    pyro_compact_text(&writing->lines.lines, name, text);
 }
 
 /* ---- Executors --------------------------------------------------------------------------------------------------- */
@@ -32,11 +27,11 @@ static enum pyro_status write_added(struct writing *writing, const struct pyro_l
     pyro_rest_line(lines, "SparkListenerExecutorAdded");
     pyro_rest_add_time(lines, "Timestamp", pyro_logged_added_ms(logged, executor));
     add_text(writing, "Executor ID", executor->id);
-    pyro_rest_add(lines, ",\"Executor Info\":{");
+    pyro_rest_begin(lines, "Executor Info", '{');
     add_text(writing, "Host", executor->host);
     if (cores > 0)
         pyro_rest_add_int(lines, "Total Cores", cores);
-    pyro_rest_add(lines, "}");
+    pyro_rest_end(lines, '}');
     return pyro_rest_line_end(lines);
 }
 
@@ -61,10 +56,10 @@ static void add_stage(struct writing *writing, int64_t id, int64_t attempt, cons
     pyro_rest_add_int(lines, "Stage Attempt ID", attempt);
     add_text(writing, "Stage Name", job ? job->name : PYRO_SLICE_NULL);
     pyro_rest_add_int(lines, "Number of Tasks", tasks);
-    pyro_rest_add(lines, ",\"Parent IDs\":[");
+    pyro_rest_begin(lines, "Parent IDs", '[');
     if (parents.ptr)
-        pyro_strbuf_add(&lines->lines, parents.ptr, parents.len);
-    pyro_rest_add(lines, "]");
+        pyro_strbuf_add_slice(&lines->lines, parents);
+    pyro_rest_end(lines, ']');
 }
 
 static void list_stage(struct writing *writing, const struct pyro_line_job *job, int64_t id, int64_t tasks,
@@ -72,12 +67,12 @@ static void list_stage(struct writing *writing, const struct pyro_line_job *job,
 {
     struct pyro_rest_reading *lines = &writing->lines;
     if (!with_info) {
-        pyro_strbuf_printf(&lines->lines, "%lld", (long long)id);
+        pyro_compact_int(&lines->lines, NULL, id);
         return;
     }
-    pyro_rest_add(lines, "{");
+    pyro_rest_begin(lines, NULL, '{');
     add_stage(writing, id, 0, job, tasks, parents);
-    pyro_rest_add(lines, "}");
+    pyro_rest_end(lines, '}');
 }
 
 /* The stages of a job that had tasks, and its final one. Parents whose results were there already are not known. */
@@ -95,16 +90,12 @@ static void list_stages(struct writing *writing, size_t row, bool with_info)
             break;
         if (stage->application != job->application || stage->id == last)
             continue;
-        if (last != PYRO_NONE)
-            pyro_rest_add(&writing->lines, ",");
         last = stage->id;
         list_stage(writing, job, last, pyro_logged_stage_times(logged, stage).tasks, writing->order.stages[i].parents,
                    with_info);
     }
     if (last == job->final_stage)
         return;
-    if (last != PYRO_NONE)
-        pyro_rest_add(&writing->lines, ",");
     list_stage(writing, job, job->final_stage, job->partitions != PYRO_NONE ? job->partitions : 0, PYRO_SLICE_NULL,
                with_info);
 }
@@ -116,11 +107,12 @@ static enum pyro_status write_job_start(struct writing *writing, size_t row)
     pyro_rest_line(lines, "SparkListenerJobStart");
     pyro_rest_add_int(lines, "Job ID", job->id);
     pyro_rest_add_time(lines, "Submission Time", job->start_ms);
-    pyro_rest_add(lines, ",\"Stage Infos\":[");
+    pyro_rest_begin(lines, "Stage Infos", '[');
     list_stages(writing, row, true);
-    pyro_rest_add(lines, "],\"Stage IDs\":[");
+    pyro_rest_end(lines, ']');
+    pyro_rest_begin(lines, "Stage IDs", '[');
     list_stages(writing, row, false);
-    pyro_rest_add(lines, "]");
+    pyro_rest_end(lines, ']');
     return pyro_rest_line_end(lines);
 }
 
@@ -131,16 +123,16 @@ static enum pyro_status write_job_end(struct writing *writing, const struct pyro
     pyro_rest_add_int(lines, "Job ID", job->id);
     pyro_rest_add_time(lines, "Completion Time", job->end_ms);
     if (job->status == PYRO_LINE_SUCCEEDED) {
-        pyro_rest_add(lines, ",\"Job Result\":{\"Result\":\"JobSucceeded\"}");
+        pyro_rest_add_succeeded_job(lines);
         return pyro_rest_line_end(lines);
     }
     struct pyro_slice reason = PYRO_SLICE_LITERAL("the log does not say why");
     const uint64_t *row = pyro_map_get(&writing->logged->stage_rows, (uint64_t)job->final_stage);
     if (row && writing->logged->stages.items[*row - 1].reason.ptr)
         reason = writing->logged->stages.items[*row - 1].reason;
-    pyro_rest_add(lines, ",\"Job Result\":{\"Result\":\"JobFailed\",\"Exception\":{");
+    pyro_rest_begin_failed_job(lines);
     add_text(writing, "Message", reason);
-    pyro_rest_add(lines, "}}");
+    pyro_rest_end_failed_job(lines);
     return pyro_rest_line_end(lines);
 }
 
@@ -152,14 +144,14 @@ static enum pyro_status write_stage(struct writing *writing, size_t row, bool co
     const struct pyro_logged_stage_times times = pyro_logged_stage_times(writing->logged, stage);
     const struct pyro_line_job *job = place->job == SIZE_MAX ? NULL : &writing->logged->lines.jobs[place->job];
     pyro_rest_line(lines, completed ? "SparkListenerStageCompleted" : "SparkListenerStageSubmitted");
-    pyro_rest_add(lines, ",\"Stage Info\":{");
+    pyro_rest_begin(lines, "Stage Info", '{');
     add_stage(writing, stage->id, stage->attempt, job, times.tasks, place->parents);
     pyro_rest_add_time(lines, "Submission Time", times.submitted_ms);
     if (completed) {
         pyro_rest_add_time(lines, "Completion Time", times.ended_ms);
         add_text(writing, "Failure Reason", times.reason);
     }
-    pyro_rest_add(lines, "}");
+    pyro_rest_end(lines, '}');
     return pyro_rest_line_end(lines);
 }
 
@@ -178,7 +170,7 @@ static void add_info(struct writing *writing, const struct pyro_line_task *task,
     struct pyro_slice executor = pyro_line_executor(writing->logged->timeline, task);
     const struct pyro_logged_executor *known =
         executor.ptr ? pyro_logged_executor(writing->logged, executor, false) : NULL;
-    pyro_rest_add(lines, ",\"Task Info\":{");
+    pyro_rest_begin(lines, "Task Info", '{');
     pyro_rest_add_int(lines, "Task ID", task->id);
     pyro_rest_add_int(lines, "Index", task->index);
     pyro_rest_add_int(lines, "Attempt", task->attempt);
@@ -204,7 +196,7 @@ static enum pyro_status write_task_start(struct writing *writing, const struct p
 {
     begin_task(writing, "SparkListenerTaskStart", task);
     add_info(writing, task, pyro_logged_launch_ms(task));
-    pyro_rest_add(&writing->lines, "}");
+    pyro_rest_end(&writing->lines, '}');
     return pyro_rest_line_end(&writing->lines);
 }
 
@@ -219,7 +211,7 @@ static enum pyro_status write_task_end(struct writing *writing, const struct pyr
     pyro_rest_add_int(lines, "Finish Time", task->end_ms > launch_ms ? task->end_ms : launch_ms);
     pyro_rest_add_raw(lines, "Failed", failed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
     pyro_rest_add_raw(lines, "Killed", PYRO_SLICE_LITERAL("false"));
-    pyro_rest_add(lines, "}");
+    pyro_rest_end(lines, '}');
     return pyro_rest_line_end(lines);
 }
 

@@ -1,4 +1,5 @@
 #include "serve/access/access.h"
+#include "text/json_compact.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +40,14 @@ void pyro_access_refuse(struct serve_request *request, const char *url, unsigned
     pyro_serve_plain(request, status, "%s", message);
     if (strncmp(url, "/api/", 5) == 0)
         return;
-    pyro_strbuf_clear(request->out); /* codes and messages are literals without anything to escape */
-    pyro_strbuf_printf(request->out, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}\n", code, message);
+    pyro_strbuf_clear(request->out);
+    pyro_compact_begin(request->out, NULL, '{');
+    pyro_compact_begin(request->out, "error", '{');
+    pyro_compact_string(request->out, "code", code);
+    pyro_compact_string(request->out, "message", message);
+    pyro_compact_end(request->out, '}');
+    pyro_compact_end(request->out, '}');
+    pyro_strbuf_add_char(request->out, '\n');
     request->type = "application/json";
 }
 

@@ -22,12 +22,15 @@ void pyro_opensearch_bulk_done(struct pyro_opensearch_bulk *bulk)
 static void add_target(struct pyro_strbuf *body, const struct pyro_opensearch *store,
                        const struct pyro_opensearch_target *target, const char *operation)
 {
-    pyro_strbuf_printf(body, "{\"%s\":{\"_index\":\"%s\"", operation, store->index[target->index]);
-    pyro_opensearch_add_text(body, "_id", target->id);
+    pyro_compact_begin(body, NULL, '{');
+    pyro_compact_begin(body, operation, '{');
+    pyro_compact_string(body, "_index", store->index[target->index]);
+    pyro_compact_text(body, "_id", target->id);
+    pyro_compact_int(body, "version", target->version);
     if (target->version != PYRO_NONE)
-        pyro_strbuf_printf(body, ",\"version\":%lld,\"version_type\":\"external_gte\"", (long long)target->version);
-    pyro_opensearch_add_int(body, "if_seq_no", target->seq_no);
-    pyro_opensearch_add_int(body, "if_primary_term", target->primary_term);
+        pyro_compact_string(body, "version_type", "external_gte");
+    pyro_compact_int(body, "if_seq_no", target->seq_no);
+    pyro_compact_int(body, "if_primary_term", target->primary_term);
     pyro_strbuf_add_text(body, "}}\n");
 }
 

@@ -1,11 +1,11 @@
 /* Members of documents. */
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/collections/digest.h"
 #include "base/secrets/secret_expressions.h"
 #include "store/opensearch/opensearch.h"
-#include "text/escape.h"
+#include "text/json_compact.h"
 
 /* ---- Ids --------------------------------------------------------------------------------------------------------- */
 
@@ -34,51 +34,13 @@ struct pyro_slice pyro_opensearch_run_id(struct pyro_arena *arena, struct pyro_s
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
 
-static void add_name(struct pyro_strbuf *to, const char *name)
-{
-    char before = to->len ? to->data[to->len - 1] : '{';
-    if (before != '{' && before != ',')
-        pyro_strbuf_add_char(to, ',');
-    pyro_add_json(to, pyro_slice_from(name));
-    pyro_strbuf_add_char(to, ':');
-}
-
-void pyro_opensearch_add_text(struct pyro_strbuf *to, const char *name, struct pyro_slice value)
-{
-    if (!value.ptr)
-        return;
-    add_name(to, name);
-    pyro_add_json(to, value);
-}
-
-static void add_string(struct pyro_strbuf *to, const char *name, const char *value)
-{
-    pyro_opensearch_add_text(to, name, pyro_slice_from(value));
-}
-
 /* A text that is perhaps too long to be searched for: then "long" says that there is one. There are at least as many
  * bytes as characters. */
 static void add_long(struct pyro_strbuf *to, const char *name, struct pyro_slice value)
 {
-    pyro_opensearch_add_text(to, name, value);
+    pyro_compact_text(to, name, value);
     if (value.len > PYRO_OS_TEXT)
-        add_string(to, "long", name);
-}
-
-void pyro_opensearch_add_int(struct pyro_strbuf *to, const char *name, int64_t value)
-{
-    if (value == PYRO_NONE)
-        return;
-    add_name(to, name);
-    pyro_strbuf_add_int(to, value);
-}
-
-static void add_real(struct pyro_strbuf *to, const char *name, double value)
-{
-    if (!isfinite(value))
-        return;
-    add_name(to, name);
-    pyro_add_json_real(to, value);
+        pyro_compact_string(to, "long", name);
 }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
@@ -97,13 +59,13 @@ static bool is_shadowed(const struct of_run *of, const char *name)
 static void run_text(const struct of_run *of, const char *name, struct pyro_slice value)
 {
     if (!is_shadowed(of, name))
-        pyro_opensearch_add_text(of->to, name, value);
+        pyro_compact_text(of->to, name, value);
 }
 
 static void run_int(const struct of_run *of, const char *name, int64_t value)
 {
     if (!is_shadowed(of, name))
-        pyro_opensearch_add_int(of->to, name, value);
+        pyro_compact_int(of->to, name, value);
 }
 
 static void add_columns(const struct of_run *of, const struct pyro_run *run)
@@ -122,7 +84,7 @@ static void add_columns(const struct of_run *of, const struct pyro_run *run)
     run_text(of, "status", row->status);
     run_int(of, "core_ms", app->numbers.core_total_ms);
     if (!is_shadowed(of, "confidence"))
-        add_real(of->to, "confidence", app->integrity.confidence);
+        pyro_compact_real(of->to, "confidence", app->integrity.confidence);
     run_int(of, "recorded_ms", run->recorded_ms);
     run_text(of, "path", run->path);
     run_text(of, "application", run->application);
@@ -139,19 +101,16 @@ static void add_pairs(struct pyro_strbuf *to, const char *name, const struct pyr
 {
     struct pyro_strbuf pair;
     pyro_strbuf_init(&pair, to->allocator);
-    add_name(to, name);
-    pyro_strbuf_add_char(to, '[');
+    pyro_compact_begin(to, name, '[');
     for (size_t i = 0; i < count; i++) {
         pyro_strbuf_clear(&pair);
         pyro_strbuf_add_slice(&pair, pairs[i].key);
         pyro_strbuf_add_char(&pair, '=');
         pyro_strbuf_add_slice(&pair, pairs[i].value);
-        if (i)
-            pyro_strbuf_add_char(to, ',');
-        pyro_add_json(to, pyro_strbuf_slice(&pair));
+        pyro_compact_text(to, NULL, pyro_strbuf_slice(&pair));
         to->failed |= pair.failed;
     }
-    pyro_strbuf_add_char(to, ']');
+    pyro_compact_end(to, ']');
     pyro_strbuf_done(&pair);
 }
 
@@ -163,8 +122,7 @@ static void add_viewer(struct pyro_strbuf *to, char kind, struct pyro_slice name
     if (!listed || !pyro_slice_is(name, "*"))
         pyro_strbuf_printf(&text, "%c:", kind);
     pyro_strbuf_add_slice(&text, name);
-    pyro_strbuf_add_char(to, ',');
-    pyro_add_json(to, pyro_strbuf_slice(&text));
+    pyro_compact_text(to, NULL, pyro_strbuf_slice(&text));
     to->failed |= text.failed;
     pyro_strbuf_done(&text);
 }
@@ -182,23 +140,22 @@ static void add_access(struct pyro_strbuf *to, const struct pyro_run *run)
 {
     const struct pyro_access_lists *access = &run->access;
     struct pyro_slice owner = run->diagnosis->app->application.user;
-    add_name(to, "seen_by");
-    pyro_strbuf_printf(to, "[\"%s\"", access->enabled ? "listed" : "open");
+    pyro_compact_begin(to, "seen_by", '[');
+    pyro_compact_string(to, NULL, access->enabled ? "listed" : "open");
     if (owner.len)
         add_viewer(to, 'u', owner, false);
     add_viewers(to, 'u', access->users);
     add_viewers(to, 'u', access->admins);
     add_viewers(to, 'g', access->groups);
     add_viewers(to, 'g', access->admin_groups);
-    pyro_strbuf_add_char(to, ']');
-    add_name(to, "access");
-    pyro_strbuf_add_char(to, '{');
-    pyro_opensearch_add_int(to, "enabled", access->enabled);
-    pyro_opensearch_add_text(to, "view_users", access->users);
-    pyro_opensearch_add_text(to, "view_groups", access->groups);
-    pyro_opensearch_add_text(to, "admin_users", access->admins);
-    pyro_opensearch_add_text(to, "admin_groups", access->admin_groups);
-    pyro_strbuf_add_char(to, '}');
+    pyro_compact_end(to, ']');
+    pyro_compact_begin(to, "access", '{');
+    pyro_compact_int(to, "enabled", access->enabled);
+    pyro_compact_text(to, "view_users", access->users);
+    pyro_compact_text(to, "view_groups", access->groups);
+    pyro_compact_text(to, "admin_users", access->admins);
+    pyro_compact_text(to, "admin_groups", access->admin_groups);
+    pyro_compact_end(to, '}');
 }
 
 void pyro_opensearch_add_run(const struct pyro_run *run, struct pyro_slice id, int64_t epoch, enum pyro_query_from from,
@@ -206,29 +163,29 @@ void pyro_opensearch_add_run(const struct pyro_run *run, struct pyro_slice id, i
 {
     const struct of_run of = {to, from};
     add_columns(&of, run);
-    pyro_opensearch_add_text(to, "run", id);
-    pyro_opensearch_add_int(to, "run_start_ms", run->diagnosis->app->application.start_ms);
-    pyro_opensearch_add_int(to, "epoch", epoch);
+    pyro_compact_text(to, "run", id);
+    pyro_compact_int(to, "run_start_ms", run->diagnosis->app->application.start_ms);
+    pyro_compact_int(to, "epoch", epoch);
     add_access(to, run);
     if (parts != PYRO_OS_ALL)
         return;
     add_pairs(to, "properties", run->properties.items, run->properties.count);
     add_pairs(to, "tags", run->tags.items, run->tags.count);
-    add_name(to, "agg");
-    pyro_strbuf_add_char(to, '{');
+    pyro_compact_begin(to, "agg", '{');
     for (size_t i = 0; i < run->aggregates.count; i++)
-        add_real(to, run->aggregates.items[i].name, run->aggregates.items[i].value);
-    pyro_strbuf_add_char(to, '}');
+        pyro_compact_real(to, run->aggregates.items[i].name, run->aggregates.items[i].value);
+    pyro_compact_end(to, '}');
 }
 
 void pyro_opensearch_add_raw(const struct pyro_run *run, bool with_document, struct pyro_strbuf *to)
 {
-    pyro_strbuf_printf(to, ",\"redaction\":\"%llu\"",
-                       (unsigned long long)pyro_secret_expressions_key(run->diagnosis->app->redaction));
-    pyro_opensearch_add_text(to, "report", run->report);
+    char key[24];
+    snprintf(key, sizeof(key), "%llu", (unsigned long long)pyro_secret_expressions_key(run->diagnosis->app->redaction));
+    pyro_compact_string(to, "redaction", key);
+    pyro_compact_text(to, "report", run->report);
     if (!with_document || !run->raw.ptr)
         return;
-    add_name(to, "raw");
+    pyro_compact_name(to, "raw");
     for (size_t i = 0; i < run->raw.len; i++) /* a line break would end the operation */
         pyro_strbuf_add_char(to, run->raw.ptr[i] == '\n' || run->raw.ptr[i] == '\r' ? ' ' : run->raw.ptr[i]);
 }
@@ -237,108 +194,108 @@ void pyro_opensearch_add_raw(const struct pyro_run *run, bool with_document, str
 
 void pyro_opensearch_add_finding(const struct pyro_finding *finding, struct pyro_strbuf *to)
 {
-    pyro_opensearch_add_text(to, "id", finding->id);
-    add_string(to, "rule", finding->rule->id);
-    add_string(to, "category", finding->rule->category);
-    add_string(to, "severity", pyro_severity_name(finding->severity));
-    add_real(to, "confidence", finding->confidence);
-    pyro_opensearch_add_text(to, "title", finding->title);
-    pyro_opensearch_add_text(to, "cause", finding->cause);
-    pyro_opensearch_add_int(to, "job", finding->job);
-    pyro_opensearch_add_int(to, "stage", finding->stage);
-    pyro_opensearch_add_int(to, "stage_attempt", finding->attempt);
-    pyro_opensearch_add_int(to, "sql", finding->sql);
-    pyro_opensearch_add_text(to, "executor", finding->executor);
-    pyro_opensearch_add_text(to, "host", finding->host);
-    pyro_opensearch_add_text(to, "call_site", finding->call_site);
-    pyro_opensearch_add_int(to, "saves_low_ms", finding->saves.wall_low_ms);
-    pyro_opensearch_add_int(to, "saves_ms", finding->saves.wall_expected_ms);
-    pyro_opensearch_add_int(to, "saves_high_ms", finding->saves.wall_high_ms);
-    pyro_opensearch_add_int(to, "saves_core_ms", finding->saves.core_ms);
-    pyro_opensearch_add_int(to, "folded", finding->folded);
+    pyro_compact_text(to, "id", finding->id);
+    pyro_compact_string(to, "rule", finding->rule->id);
+    pyro_compact_string(to, "category", finding->rule->category);
+    pyro_compact_string(to, "severity", pyro_severity_name(finding->severity));
+    pyro_compact_real(to, "confidence", finding->confidence);
+    pyro_compact_text(to, "title", finding->title);
+    pyro_compact_text(to, "cause", finding->cause);
+    pyro_compact_int(to, "job", finding->job);
+    pyro_compact_int(to, "stage", finding->stage);
+    pyro_compact_int(to, "stage_attempt", finding->attempt);
+    pyro_compact_int(to, "sql", finding->sql);
+    pyro_compact_text(to, "executor", finding->executor);
+    pyro_compact_text(to, "host", finding->host);
+    pyro_compact_text(to, "call_site", finding->call_site);
+    pyro_compact_int(to, "saves_low_ms", finding->saves.wall_low_ms);
+    pyro_compact_int(to, "saves_ms", finding->saves.wall_expected_ms);
+    pyro_compact_int(to, "saves_high_ms", finding->saves.wall_high_ms);
+    pyro_compact_int(to, "saves_core_ms", finding->saves.core_ms);
+    pyro_compact_int(to, "folded", finding->folded);
 }
 
 void pyro_opensearch_add_usage(const struct pyro_usage_row *row, struct pyro_strbuf *to)
 {
-    pyro_opensearch_add_int(to, "start_ms", row->start_ms);
-    pyro_opensearch_add_int(to, "span_ms", row->span_ms);
-    pyro_opensearch_add_int(to, "slot_ms", row->slot_ms);
-    pyro_opensearch_add_int(to, "core_ms", row->core_ms);
-    pyro_opensearch_add_int(to, "busy_core_ms", row->busy_core_ms);
-    pyro_opensearch_add_int(to, "mib_ms", row->mib_ms);
-    pyro_opensearch_add_int(to, "input_bytes", row->input_bytes);
-    pyro_opensearch_add_int(to, "output_bytes", row->output_bytes);
-    pyro_opensearch_add_int(to, "shuffle_bytes", row->shuffle_bytes);
+    pyro_compact_int(to, "start_ms", row->start_ms);
+    pyro_compact_int(to, "span_ms", row->span_ms);
+    pyro_compact_int(to, "slot_ms", row->slot_ms);
+    pyro_compact_int(to, "core_ms", row->core_ms);
+    pyro_compact_int(to, "busy_core_ms", row->busy_core_ms);
+    pyro_compact_int(to, "mib_ms", row->mib_ms);
+    pyro_compact_int(to, "input_bytes", row->input_bytes);
+    pyro_compact_int(to, "output_bytes", row->output_bytes);
+    pyro_compact_int(to, "shuffle_bytes", row->shuffle_bytes);
 }
 
 void pyro_opensearch_add_allocation(const struct pyro_allocation_row *row, struct pyro_strbuf *to)
 {
-    pyro_opensearch_add_int(to, "core_ms", row->core_ms);
-    pyro_opensearch_add_int(to, "mib_ms", row->mib_ms);
-    pyro_opensearch_add_text(to, "parts", row->parts);
-    pyro_opensearch_add_text(to, "platform", row->platform);
-    pyro_opensearch_add_text(to, "instance", row->instance);
-    pyro_opensearch_add_text(to, "region", row->region);
+    pyro_compact_int(to, "core_ms", row->core_ms);
+    pyro_compact_int(to, "mib_ms", row->mib_ms);
+    pyro_compact_text(to, "parts", row->parts);
+    pyro_compact_text(to, "platform", row->platform);
+    pyro_compact_text(to, "instance", row->instance);
+    pyro_compact_text(to, "region", row->region);
 }
 
 void pyro_opensearch_add_advice(const struct pyro_advice_row *row, struct pyro_strbuf *to)
 {
-    pyro_opensearch_add_text(to, "finding", row->finding);
-    pyro_opensearch_add_text(to, "rule", row->rule);
-    pyro_opensearch_add_text(to, "key", row->key);
-    pyro_opensearch_add_text(to, "previous", row->previous);
-    pyro_opensearch_add_text(to, "value", row->value);
-    pyro_opensearch_add_int(to, "saves_low_ms", row->saves_low_ms);
-    pyro_opensearch_add_int(to, "saves_ms", row->saves_ms);
-    pyro_opensearch_add_int(to, "saves_high_ms", row->saves_high_ms);
-    pyro_opensearch_add_int(to, "saves_core_ms", row->saves_core_ms);
+    pyro_compact_text(to, "finding", row->finding);
+    pyro_compact_text(to, "rule", row->rule);
+    pyro_compact_text(to, "key", row->key);
+    pyro_compact_text(to, "previous", row->previous);
+    pyro_compact_text(to, "value", row->value);
+    pyro_compact_int(to, "saves_low_ms", row->saves_low_ms);
+    pyro_compact_int(to, "saves_ms", row->saves_ms);
+    pyro_compact_int(to, "saves_high_ms", row->saves_high_ms);
+    pyro_compact_int(to, "saves_core_ms", row->saves_core_ms);
 }
 
 /* ---- Others ------------------------------------------------------------------------------------------------------ */
 
 void pyro_opensearch_add_error(const struct pyro_store_error_row *row, struct pyro_strbuf *to)
 {
-    add_string(to, "kind", pyro_opensearch_kind(PYRO_FROM_ERRORS));
-    pyro_opensearch_add_int(to, "time_ms", row->time_ms);
-    add_string(to, "app_id", row->application);
-    add_string(to, "attempt", row->attempt);
-    add_string(to, "source", row->source);
-    add_string(to, "step", row->step);
-    add_string(to, "type", row->type);
-    add_string(to, "message", row->message);
+    pyro_compact_string(to, "kind", pyro_opensearch_kind(PYRO_FROM_ERRORS));
+    pyro_compact_int(to, "time_ms", row->time_ms);
+    pyro_compact_string(to, "app_id", row->application);
+    pyro_compact_string(to, "attempt", row->attempt);
+    pyro_compact_string(to, "source", row->source);
+    pyro_compact_string(to, "step", row->step);
+    pyro_compact_string(to, "type", row->type);
+    pyro_compact_string(to, "message", row->message);
     add_long(to, "raw", pyro_slice_from(row->raw));
-    pyro_opensearch_add_int(to, "tries", row->tries);
+    pyro_compact_int(to, "tries", row->tries);
 }
 
 void pyro_opensearch_add_verdict(const struct pyro_verdict_row *row, struct pyro_strbuf *to)
 {
-    add_string(to, "kind", "verdict");
-    pyro_opensearch_add_int(to, "time_ms", row->time_ms);
-    add_string(to, "application", row->application);
-    add_string(to, "finding", row->finding);
-    add_string(to, "rule", row->rule);
-    add_string(to, "verdict", pyro_feedback_name(row->verdict));
-    add_string(to, "note", row->note);
+    pyro_compact_string(to, "kind", "verdict");
+    pyro_compact_int(to, "time_ms", row->time_ms);
+    pyro_compact_string(to, "application", row->application);
+    pyro_compact_string(to, "finding", row->finding);
+    pyro_compact_string(to, "rule", row->rule);
+    pyro_compact_string(to, "verdict", pyro_feedback_name(row->verdict));
+    pyro_compact_string(to, "note", row->note);
 }
 
 void pyro_opensearch_add_suggestion(const struct pyro_suggestion_row *row, struct pyro_strbuf *to)
 {
-    add_string(to, "kind", pyro_opensearch_kind(PYRO_FROM_SUGGESTIONS));
-    pyro_opensearch_add_text(to, "id", row->id);
-    pyro_opensearch_add_text(to, "application", row->application);
-    pyro_opensearch_add_int(to, "time_ms", row->time_ms);
-    pyro_opensearch_add_text(to, "state", row->state);
-    pyro_opensearch_add_text(to, "goal", row->goal);
-    pyro_opensearch_add_text(to, "target", row->target);
+    pyro_compact_string(to, "kind", pyro_opensearch_kind(PYRO_FROM_SUGGESTIONS));
+    pyro_compact_text(to, "id", row->id);
+    pyro_compact_text(to, "application", row->application);
+    pyro_compact_int(to, "time_ms", row->time_ms);
+    pyro_compact_text(to, "state", row->state);
+    pyro_compact_text(to, "goal", row->goal);
+    pyro_compact_text(to, "target", row->target);
     add_long(to, "document", row->document);
-    pyro_opensearch_add_text(to, "note", row->note);
+    pyro_compact_text(to, "note", row->note);
 }
 
 void pyro_opensearch_add_cluster(const struct pyro_cluster_row *row, struct pyro_strbuf *to)
 {
-    add_string(to, "kind", pyro_opensearch_kind(PYRO_FROM_CLUSTER));
-    pyro_opensearch_add_text(to, "source", row->source);
-    pyro_opensearch_add_int(to, "time_ms", row->time_ms);
-    pyro_opensearch_add_text(to, "name", row->name);
-    add_real(to, "number", row->value); /* "value" is a text in documents of advice */
+    pyro_compact_string(to, "kind", pyro_opensearch_kind(PYRO_FROM_CLUSTER));
+    pyro_compact_text(to, "source", row->source);
+    pyro_compact_int(to, "time_ms", row->time_ms);
+    pyro_compact_text(to, "name", row->name);
+    pyro_compact_real(to, "number", row->value); /* "value" is a text in documents of advice */
 }

@@ -10,6 +10,7 @@
 
 #include "source/http/http.h"
 #include "store/store.h"
+#include "text/json_compact.h"
 
 enum pyro_opensearch_index {
     PYRO_OS_RAW,  /* raw documents and reports */
@@ -128,9 +129,6 @@ void pyro_opensearch_add_error(const struct pyro_store_error_row *row, struct py
 void pyro_opensearch_add_verdict(const struct pyro_verdict_row *row, struct pyro_strbuf *to);
 void pyro_opensearch_add_suggestion(const struct pyro_suggestion_row *row, struct pyro_strbuf *to);
 void pyro_opensearch_add_cluster(const struct pyro_cluster_row *row, struct pyro_strbuf *to);
-/* One member; nothing where the value is null, PYRO_NONE or not finite. */
-void pyro_opensearch_add_text(struct pyro_strbuf *to, const char *name, struct pyro_slice value);
-void pyro_opensearch_add_int(struct pyro_strbuf *to, const char *name, int64_t value);
 
 /* ---- bulk.c ---- */
 

@@ -28,20 +28,21 @@ static enum pyro_work_state state_of(const json_t *source)
 
 static void add_state(struct pyro_strbuf *to, enum pyro_work_state state)
 {
-    pyro_opensearch_add_text(to, "state", pyro_slice_from(states[state]));
+    pyro_compact_string(to, "state", states[state]);
 }
 
 static void add_no_owner(struct pyro_strbuf *to)
 {
-    pyro_strbuf_add_text(to, ",\"owner\":null,\"until_ms\":0");
+    pyro_compact_json(to, "owner", PYRO_SLICE_LITERAL("null"));
+    pyro_compact_int(to, "until_ms", 0);
 }
 
 void pyro_opensearch_work_ended(const struct pyro_lease *lease, enum pyro_work_state state, struct pyro_strbuf *to)
 {
     add_state(to, state);
-    pyro_opensearch_add_text(to, "stamp", pyro_slice_from(lease->stamp));
+    pyro_compact_string(to, "stamp", lease->stamp);
     add_no_owner(to);
-    pyro_opensearch_add_int(to, "next_ms", 0);
+    pyro_compact_int(to, "next_ms", 0);
 }
 
 static enum pyro_status refresh(struct pyro_opensearch *store, struct pyro_error *error)
@@ -128,17 +129,17 @@ enum { OFFERED_AT_ONCE = 1000 };
 static void add_offer(const struct pyro_work_item *item, bool is_new, struct pyro_strbuf *to)
 {
     add_state(to, PYRO_WORK_NEW);
-    pyro_opensearch_add_text(to, "stamp", item->stamp);
-    pyro_opensearch_add_int(to, "end_ms", item->end_ms);
-    pyro_opensearch_add_int(to, "tries", 0);
-    pyro_opensearch_add_int(to, "next_ms", 0);
+    pyro_compact_text(to, "stamp", item->stamp);
+    pyro_compact_int(to, "end_ms", item->end_ms);
+    pyro_compact_int(to, "tries", 0);
+    pyro_compact_int(to, "next_ms", 0);
     if (!is_new)
         return;
-    pyro_opensearch_add_text(to, "kind", PYRO_SLICE_LITERAL("item"));
-    pyro_opensearch_add_text(to, "key", item->key);
-    pyro_opensearch_add_text(to, "source", item->source);
-    pyro_opensearch_add_int(to, "epoch", 0);
-    pyro_opensearch_add_int(to, "until_ms", 0);
+    pyro_compact_text(to, "kind", PYRO_SLICE_LITERAL("item"));
+    pyro_compact_text(to, "key", item->key);
+    pyro_compact_text(to, "source", item->source);
+    pyro_compact_int(to, "epoch", 0);
+    pyro_compact_int(to, "until_ms", 0);
 }
 
 /* Whether the log is another one now. Whoever has the item leased finds out. */
@@ -250,9 +251,9 @@ static enum pyro_status lease_hits(struct pyro_opensearch *store, const json_t *
         if (status != PYRO_OK)
             break;
         add_state(&changes.bulk.body, PYRO_WORK_LEASED);
-        pyro_opensearch_add_text(&changes.bulk.body, "owner", ret[i].owner);
-        pyro_opensearch_add_int(&changes.bulk.body, "epoch", ret[i].epoch);
-        pyro_opensearch_add_int(&changes.bulk.body, "until_ms", ret[i].until_ms);
+        pyro_compact_text(&changes.bulk.body, "owner", ret[i].owner);
+        pyro_compact_int(&changes.bulk.body, "epoch", ret[i].epoch);
+        pyro_compact_int(&changes.bulk.body, "until_ms", ret[i].until_ms);
         status = pyro_opensearch_bulk_end(&changes.bulk, error);
     }
     return changes_end(&changes, status, error);
@@ -353,7 +354,7 @@ static enum pyro_status change_lease(struct pyro_opensearch *store, const struct
 static void add_longer(void *context, const json_t *source, struct pyro_strbuf *to)
 {
     (void)source;
-    pyro_opensearch_add_int(to, "until_ms", pyro_opensearch_now_ms(context) + PYRO_WORK_LEASE_MS);
+    pyro_compact_int(to, "until_ms", pyro_opensearch_now_ms(context) + PYRO_WORK_LEASE_MS);
 }
 
 static enum pyro_status renew(void *state, const struct pyro_lease *lease, bool *ret_held, struct pyro_error *error)
@@ -378,7 +379,7 @@ static void add_skipped(void *context, const json_t *source, struct pyro_strbuf 
 {
     (void)source;
     pyro_opensearch_work_ended(context, PYRO_WORK_DONE, to);
-    pyro_opensearch_add_int(to, "tries", 0);
+    pyro_compact_int(to, "tries", 0);
 }
 
 static enum pyro_status skip(void *state, const struct pyro_lease *lease, struct pyro_error *error)
@@ -402,9 +403,9 @@ static void add_failure(void *context, const json_t *source, struct pyro_strbuf 
     int64_t pause = (int64_t)PYRO_WORK_FIRST_PAUSE_MS << (2 * (tries < PYRO_WORK_TRIES ? tries - 1 : 0)),
             now = pyro_opensearch_now_ms(failure->store);
     add_state(to, dead ? PYRO_WORK_DEAD : PYRO_WORK_FAILED);
-    pyro_opensearch_add_text(to, "stamp", pyro_slice_from(failure->lease->stamp));
-    pyro_opensearch_add_int(to, "tries", tries);
-    pyro_opensearch_add_int(to, "next_ms", dead ? 0 : now + pause);
+    pyro_compact_string(to, "stamp", failure->lease->stamp);
+    pyro_compact_int(to, "tries", tries);
+    pyro_compact_int(to, "next_ms", dead ? 0 : now + pause);
     add_no_owner(to);
 }
 
@@ -431,8 +432,8 @@ static int retry_one(void *context, const json_t *hit)
     retrying->status = begin_change(&retrying->changes, hit, 0, retrying->error);
     if (retrying->status == PYRO_OK) {
         add_state(body, PYRO_WORK_NEW);
-        pyro_opensearch_add_int(body, "tries", 0);
-        pyro_opensearch_add_int(body, "next_ms", 0);
+        pyro_compact_int(body, "tries", 0);
+        pyro_compact_int(body, "next_ms", 0);
         retrying->status = pyro_opensearch_bulk_end(&retrying->changes.bulk, retrying->error);
     }
     return retrying->status != PYRO_OK;
@@ -469,9 +470,9 @@ struct listing {
 static void add_listing(const void *row, struct pyro_strbuf *to)
 {
     const struct listing *listing = row;
-    pyro_opensearch_add_text(to, "kind", PYRO_SLICE_LITERAL("source"));
-    pyro_opensearch_add_text(to, "source", listing->source);
-    pyro_opensearch_add_int(to, "listed_ms", pyro_opensearch_now_ms(listing->store));
+    pyro_compact_text(to, "kind", PYRO_SLICE_LITERAL("source"));
+    pyro_compact_text(to, "source", listing->source);
+    pyro_compact_int(to, "listed_ms", pyro_opensearch_now_ms(listing->store));
 }
 
 static enum pyro_status listed(void *state, struct pyro_slice source, struct pyro_error *error)

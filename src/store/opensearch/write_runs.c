@@ -228,7 +228,7 @@ static void begin_rows(struct rows *rows, enum pyro_query_from from)
 {
     rows->from = from;
     pyro_strbuf_clear(&rows->of_run);
-    pyro_opensearch_add_text(&rows->of_run, "kind", pyro_slice_from(pyro_opensearch_kind(from)));
+    pyro_compact_text(&rows->of_run, "kind", pyro_slice_from(pyro_opensearch_kind(from)));
     pyro_opensearch_add_run(&rows->one->run, rows->one->id, rows->one->epoch, from, PYRO_OS_ALL, &rows->of_run);
 }
 
@@ -239,7 +239,7 @@ static enum pyro_status begin_row(struct rows *rows, size_t position, struct pyr
                                              rows->one->id.ptr, pyro_opensearch_kind(rows->from), position);
     PYRO_TRY(begin(recording, rows->one, PYRO_OS_ROWS, id, ROW, error));
     pyro_strbuf_add_slice(&recording->bulk.body, pyro_strbuf_slice(&rows->of_run));
-    pyro_opensearch_add_int(&recording->bulk.body, "position", (int64_t)position);
+    pyro_compact_int(&recording->bulk.body, "position", (int64_t)position);
     return rows->of_run.failed ? pyro_opensearch_no_memory(error) : PYRO_OK;
 }
 
@@ -293,7 +293,7 @@ static enum pyro_status put_raw(struct recording *recording, struct one_run *one
 static enum pyro_status put_run(struct recording *recording, struct one_run *one, struct pyro_error *error)
 {
     PYRO_TRY(begin(recording, one, PYRO_OS_AGG, one->id, RUN, error));
-    pyro_opensearch_add_text(&recording->bulk.body, "kind", pyro_slice_from(pyro_opensearch_kind(PYRO_FROM_RUNS)));
+    pyro_compact_text(&recording->bulk.body, "kind", pyro_slice_from(pyro_opensearch_kind(PYRO_FROM_RUNS)));
     pyro_opensearch_add_run(&one->run, one->id, one->epoch, PYRO_FROM_RUNS,
                             one->without_agg ? PYRO_OS_COLUMNS : PYRO_OS_ALL, &recording->bulk.body);
     return pyro_opensearch_bulk_end(&recording->bulk, error);
@@ -309,12 +309,12 @@ static enum pyro_status put_baseline(struct recording *recording, struct one_run
     if (!id.ptr)
         return pyro_opensearch_no_memory(error);
     PYRO_TRY(pyro_opensearch_bulk_begin(&recording->bulk, &target, (size_t)(one - recording->runs), BASELINE, error));
-    pyro_opensearch_add_text(&recording->bulk.body, "kind", PYRO_SLICE_LITERAL("baseline"));
-    pyro_opensearch_add_text(&recording->bulk.body, "id", pyro_slice_from(run->baseline));
-    pyro_opensearch_add_text(&recording->bulk.body, "app_id", run->app_id);
-    pyro_opensearch_add_text(&recording->bulk.body, "attempt", run->attempt);
-    pyro_opensearch_add_text(&recording->bulk.body, "path", run->path);
-    pyro_opensearch_add_text(&recording->bulk.body, "run", one->id);
+    pyro_compact_text(&recording->bulk.body, "kind", PYRO_SLICE_LITERAL("baseline"));
+    pyro_compact_string(&recording->bulk.body, "id", run->baseline);
+    pyro_compact_text(&recording->bulk.body, "app_id", run->app_id);
+    pyro_compact_text(&recording->bulk.body, "attempt", run->attempt);
+    pyro_compact_text(&recording->bulk.body, "path", run->path);
+    pyro_compact_text(&recording->bulk.body, "run", one->id);
     return pyro_opensearch_bulk_end(&recording->bulk, error);
 }
 
@@ -333,7 +333,7 @@ static enum pyro_status begin_work(struct recording *recording, const struct one
 static enum pyro_status put_epoch(struct recording *recording, struct one_run *one, struct pyro_error *error)
 {
     PYRO_TRY(begin_work(recording, one, EPOCH, error));
-    pyro_opensearch_add_int(&recording->bulk.body, "epoch", one->version);
+    pyro_compact_int(&recording->bulk.body, "epoch", one->version);
     return pyro_opensearch_bulk_end(&recording->bulk, error);
 }
 

@@ -55,6 +55,7 @@ static void metrics(void **state)
 static void check_reason(struct pyro_slice status, struct pyro_slice message, const char *expected)
 {
     struct pyro_rest_reading reading = {0};
+    pyro_rest_line(&reading, "E"); /* a reason is a member of an event */
     pyro_rest_add_reason(&reading, status, message);
     assert_string_equal(reading.lines.data, expected);
     pyro_strbuf_done(&reading.lines);
@@ -63,7 +64,7 @@ static void check_reason(struct pyro_slice status, struct pyro_slice message, co
 static void reasons(void **state)
 {
     (void)state;
-#define REASON(rest) ",\"Task End Reason\":{\"Reason\":" rest "}"
+#define REASON(rest) "{\"Event\":\"E\",\"Task End Reason\":{\"Reason\":" rest "}"
     check_reason(TEXT("SUCCESS"), PYRO_SLICE_NULL, REASON("\"Success\""));
     check_reason(TEXT("KILLED"), TEXT("another attempt succeeded"),
                  REASON("\"TaskKilled\",\"Kill Reason\":\"another attempt succeeded\""));
