@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/collections/hash.h"
-#include "catalog/internal.h"
+#include "catalog/application_list.h"
+#include "catalog/found_artefacts.h"
+#include "catalog/log.h"
+#include "catalog/sent.h"
 
 struct pyro_catalog_list {
     atomic_int references;

@@ -7,7 +7,13 @@
 
 #include "base/numbers/saturate.h"
 #include "base/threads/thread.h"
-#include "catalog/internal.h"
+#include "catalog/application_list.h"
+#include "catalog/found_artefacts.h"
+#include "catalog/found_files.h"
+#include "catalog/log.h"
+#include "catalog/open.h"
+#include "catalog/stores.h"
+#include "catalog/update.h"
 #include "store/store.h"
 
 enum { AGAIN_MS = 1000 };

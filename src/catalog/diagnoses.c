@@ -3,7 +3,13 @@
 #include <errno.h>
 
 #include "base/memory/counted.h"
-#include "catalog/internal.h"
+#include "catalog/follow_log.h"
+#include "catalog/found_artefacts.h"
+#include "catalog/kinds.h"
+#include "catalog/limited.h"
+#include "catalog/log.h"
+#include "catalog/open.h"
+#include "catalog/stores.h"
 #include "load/load.h"
 #include "store/store.h"
 

@@ -3,7 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "catalog/internal.h"
+#include "catalog/follow_log.h"
+#include "catalog/log.h"
 
 enum { PIECE_BYTES = 1 << 20 };
 

@@ -1,8 +1,11 @@
 /* What applications left next to their event logs in the folders: found as load/artefacts.h finds it, remembered from
  * one update to the next so that no unchanged file is opened, and given to the runs that it belongs to. */
+#include "catalog/found_artefacts.h"
 #include "base/collections/hash.h"
 #include "base/collections/map.h"
-#include "catalog/internal.h"
+#include "catalog/log.h"
+#include "catalog/sent.h"
+#include "catalog/update.h"
 #include "load/load.h"
 #include "load/logged/logged.h"
 

@@ -9,7 +9,9 @@
 
 #include "base/collections/hash.h"
 #include "base/secrets/secret_expressions.h"
-#include "catalog/internal.h"
+#include "catalog/application_list.h"
+#include "catalog/found_files.h"
+#include "catalog/log.h"
 #include "store/database.h"
 
 /* VERSION is raised with every change of the tables, and of what pyro_attempt_scan() says of a log. */

@@ -1,6 +1,9 @@
 /* What can be open of an attempt: how it is loaded, shared and closed. */
+#include "catalog/kinds.h"
 #include "base/threads/thread.h"
-#include "catalog/internal.h"
+#include "catalog/limited.h"
+#include "catalog/log.h"
+#include "catalog/open.h"
 #include "load/load.h"
 
 /* ---- Histories ---- */

@@ -1,5 +1,5 @@
 /* Reading logs that anybody may have sent: no more of them than the catalog's options allow. */
-#include "catalog/internal.h"
+#include "catalog/limited.h"
 #include "load/load.h"
 
 enum pyro_status pyro_catalog_inputs_of(const struct pyro_log *log, const struct pyro_upload_costs *limits,

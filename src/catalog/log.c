@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "base/threads/cpu_meter.h"
-#include "catalog/internal.h"
+#include "catalog/limited.h"
+#include "catalog/log.h"
+#include "catalog/update.h"
 
 bool pyro_catalog_log_stat(const struct pyro_log *log, struct pyro_file_stamp *stamps)
 {

@@ -3,7 +3,11 @@
 #include <time.h>
 
 #include "base/threads/thread.h"
-#include "catalog/internal.h"
+#include "catalog/application_list.h"
+#include "catalog/found_artefacts.h"
+#include "catalog/kinds.h"
+#include "catalog/log.h"
+#include "catalog/open.h"
 
 enum {
     MOST_LOADS = 8, /* at once: each may take as much memory as a large log needs */

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "base/collections/hash.h"
-#include "catalog/internal.h"
+#include "catalog/log.h"
+#include "catalog/sent.h"
+#include "catalog/update.h"
 
 /* One search, which makes `made` with the help of `before`. */
 struct search {

@@ -1,7 +1,8 @@
 /* The runs that stores have, as logs without files. */
 #include <stdlib.h>
 
-#include "catalog/internal.h"
+#include "catalog/log.h"
+#include "catalog/stores.h"
 #include "store/store.h"
 
 enum pyro_status pyro_catalog_store_open(const char *url, struct pyro_catalog_store **ret, struct pyro_error *error)

@@ -5,7 +5,12 @@
 #include "base/collections/hash.h"
 #include "base/collections/map.h"
 #include "base/threads/thread.h"
-#include "catalog/internal.h"
+#include "catalog/application_list.h"
+#include "catalog/found_artefacts.h"
+#include "catalog/log.h"
+#include "catalog/stores.h"
+#include "catalog/update.h"
+#include "catalog/update_stores.h"
 #include "load/load.h"
 
 enum { MOST_THREADS = 16, PARTIAL_MS = 500 };

@@ -2,7 +2,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "catalog/internal.h"
+#include "catalog/log.h"
+#include "catalog/stores.h"
+#include "catalog/update_stores.h"
 
 /* ---- Where to look ---- */
 

@@ -2,12 +2,14 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "catalog/internal.h"
+#include "catalog/catalog.h"
 #include "log_kit.h"
 
 enum { DAY_MS = 86400000 }; /* no update but those that a test asks for */
