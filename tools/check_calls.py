@@ -16,6 +16,7 @@ class Rule:
     pattern: re.Pattern[str]
     homes: tuple[str, ...]
     instead: str
+    in_strings: bool = False  # the pattern is about what strings hold
 
 
 RULES = (
@@ -29,23 +30,35 @@ RULES = (
     ),
     # A literal count does not follow the table of keys.
     Rule(re.compile(r"\bpyro_json_next(?:_known|_any)?\([^;]*,\s*[1-9][0-9]*\)"), (), "PYRO_JSON_KEYS() and PYRO_JSON_NEXT() of src/base/json/json_read.h"),
+    # A comma and a name by hand: who writes them must also know when no comma comes, and what to escape.
+    Rule(
+        re.compile(r'\bpyro_strbuf_(?:add_text|printf)\([^";]*"(?:%s)?,\\"'),
+        (),
+        "pyro_compact_name() and the others of src/text/json_compact.h",
+        in_strings=True,
+    ),
+    Rule(re.compile(r"\\\\u%0"), ("src/text/escape.c", "src/cli/result_output.c"), "pyro_add_json() of src/text/escape.h", in_strings=True),
 )
+
+
+def without_comments(text: str) -> str:
+    """Line by line as before."""
+    return re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment.group().count("\n"), text, flags=re.S)
 
 
 def code_of(text: str) -> str:
     """Without comments and strings, line by line as before."""
-    text = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment.group().count("\n"), text, flags=re.S)
-    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', without_comments(text))
 
 
 def problems_in(name: str, text: str) -> list[str]:
     """The lines of a file that hold a call whose home is elsewhere."""
-    code = code_of(text)
+    code, with_strings = code_of(text), without_comments(text)
     return [
-        f"{name}:{code.count(chr(10), 0, found.start()) + 1}: {found.group().split('(')[0]}: use {rule.instead}"
+        f"{name}:{found.string.count(chr(10), 0, found.start()) + 1}: {found.group().split('(')[0]}: use {rule.instead}"
         for rule in RULES
         if name not in rule.homes
-        for found in rule.pattern.finditer(code)
+        for found in rule.pattern.finditer(with_strings if rule.in_strings else code)
     ]
 
 
@@ -55,6 +68,9 @@ def main() -> None:
     assert problems_in("x.c", "finding->saves.wall_expected_ms = 5;")
     assert not problems_in("x.c", "return finding->saves.wall_expected_ms == 5;")
     assert problems_in("x.c", "k = pyro_json_next(&json, &object, keys, 3);")
+    assert problems_in("x.c", 'pyro_strbuf_printf(to, ",\\"id\\":%d", id);')
+    assert not problems_in("x.c", 'pyro_strbuf_printf(to, "%s, \\"%s\\"", a, b);')
+    assert problems_in("x.c", 'snprintf(text, 7, "\\\\u%04x", code);')
     assert not problems_in("x.c", "/* pthread_create() */ pyro_json_next(json, object, keys, count);")
     paths = list(project.files(".c", ".h", under="src"))
     problems = [problem for path in paths for problem in problems_in(project.relative(path), path.read_text(encoding="utf-8"))]

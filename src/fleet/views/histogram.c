@@ -3,6 +3,7 @@
 
 #include "fleet/views/views.h"
 #include "text/escape.h"
+#include "text/json_compact.h"
 
 enum { BINS = 40 };
 
@@ -49,7 +50,7 @@ static size_t make_edges(double low, double high, double *edges)
 static void write_edges(struct pyro_strbuf *text, const double *edges, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        pyro_strbuf_add_text(text, i ? "," : "");
+        pyro_compact_next(text);
         pyro_add_json_real(text, edges[i]);
     }
 }

@@ -6,20 +6,21 @@
 #include "base/collections/hash.h"
 #include "fleet/views/views.h"
 #include "text/escape.h"
+#include "text/json_compact.h"
 
 static void begin_condition(struct pyro_fleet_view *view, struct pyro_slice field, const char *op)
 {
     struct pyro_strbuf *text = &view->question;
-    pyro_strbuf_add_text(text, view->conditions++ ? ",{\"field\":" : "{\"field\":");
-    pyro_add_json(text, field);
-    pyro_strbuf_printf(text, ",\"op\":\"%s\",\"value\":", op);
+    pyro_compact_begin(text, NULL, '{');
+    pyro_compact_text(text, "field", field);
+    pyro_compact_string(text, "op", op);
 }
 
 static void where_text(struct pyro_fleet_view *view, struct pyro_slice field, const char *op, struct pyro_slice value)
 {
     begin_condition(view, field, op);
-    pyro_add_json(&view->question, value);
-    pyro_strbuf_add_char(&view->question, '}');
+    pyro_compact_text(&view->question, "value", value);
+    pyro_compact_end(&view->question, '}');
 }
 
 void pyro_fleet_where(struct pyro_fleet_view *view, const char *field, const char *op, struct pyro_slice value)
@@ -30,14 +31,16 @@ void pyro_fleet_where(struct pyro_fleet_view *view, const char *field, const cha
 void pyro_fleet_where_number(struct pyro_fleet_view *view, const char *field, const char *op, double value)
 {
     begin_condition(view, pyro_slice_from(field), op);
+    pyro_compact_name(&view->question, "value");
     pyro_add_json_real(&view->question, value);
-    pyro_strbuf_add_char(&view->question, '}');
+    pyro_compact_end(&view->question, '}');
 }
 
 void pyro_fleet_where_known(struct pyro_fleet_view *view, const char *field, bool known)
 {
     begin_condition(view, pyro_slice_from(field), "exists");
-    pyro_strbuf_add_text(&view->question, known ? "true}" : "false}");
+    pyro_compact_bool(&view->question, "value", known);
+    pyro_compact_end(&view->question, '}');
 }
 
 static void add_value(struct pyro_strbuf *text, const struct pyro_query_value *value)
@@ -54,12 +57,13 @@ void pyro_fleet_where_in(struct pyro_fleet_view *view, struct pyro_slice field, 
                          size_t count)
 {
     begin_condition(view, field, "in");
-    pyro_strbuf_add_char(&view->question, '[');
+    pyro_compact_begin(&view->question, "value", '[');
     for (size_t i = 0; i < count; i++) {
-        pyro_strbuf_add_text(&view->question, i ? "," : "");
+        pyro_compact_next(&view->question);
         add_value(&view->question, &values[i]);
     }
-    pyro_strbuf_add_text(&view->question, "]}");
+    pyro_compact_end(&view->question, ']');
+    pyro_compact_end(&view->question, '}');
 }
 
 static void where_status(struct pyro_fleet_view *view, const char *one, const char *other)
@@ -124,8 +128,9 @@ static void add_filters(struct pyro_fleet_view *view, bool of_runs)
 void pyro_fleet_from(struct pyro_fleet_view *view, const char *from)
 {
     pyro_strbuf_clear(&view->question);
-    view->conditions = 0;
-    pyro_strbuf_printf(&view->question, "{\"from\":\"%s\",\"where\":[", from);
+    pyro_compact_begin(&view->question, NULL, '{');
+    pyro_compact_string(&view->question, "from", from);
+    pyro_compact_begin(&view->question, "where", '[');
     add_filters(view, strcmp(from, "errors") != 0);
 }
 
@@ -143,9 +148,10 @@ enum pyro_status pyro_fleet_ask(struct pyro_fleet_view *view, struct pyro_query_
     va_start(arguments, format);
     struct pyro_slice rest = pyro_arena_vprintf(view->arena, format, arguments);
     va_end(arguments);
-    pyro_strbuf_add_text(&view->question, "],");
+    pyro_compact_end(&view->question, ']');
+    pyro_compact_next(&view->question);
     pyro_strbuf_add_slice(&view->question, rest);
-    pyro_strbuf_add_char(&view->question, '}');
+    pyro_compact_end(&view->question, '}');
     struct pyro_slice text = pyro_arena_copy(view->arena, pyro_strbuf_slice(&view->question));
     if (!rest.ptr || !text.ptr || view->question.failed || view->failed)
         return pyro_no_memory(error);

@@ -76,7 +76,6 @@ struct pyro_fleet_view {
     struct pyro_arena *arena;
     const struct pyro_allocator *allocator;
     struct pyro_strbuf question; /* the one that is being written */
-    size_t conditions;           /* in it */
     struct pyro_slice questions[FLEET_QUESTIONS];
     size_t question_count;
     struct pyro_fleet_table tables[FLEET_TABLES];

@@ -49,7 +49,7 @@ bool pyro_opensearch_has_own(enum pyro_query_from from, struct pyro_slice name)
 
 static void add_type(const char *name, enum pyro_field_type type, struct pyro_strbuf *to)
 {
-    pyro_strbuf_printf(to, "%s\"%s\":", to->data[to->len - 1] == '{' ? "" : ",", name);
+    pyro_compact_name(to, name);
     switch (type) {
     case PYRO_FIELD_INT:
         pyro_strbuf_add_text(to, "{\"type\":\"long\"}");
@@ -100,8 +100,8 @@ static void add_of_run(enum pyro_opensearch_index index, struct pyro_strbuf *to)
     add_type("properties", PYRO_FIELD_TEXT, to); /* KEY=VALUE */
     add_type("tags", PYRO_FIELD_TEXT, to);
     add_type("seen_by", PYRO_FIELD_TEXT, to);
-    pyro_strbuf_add_text(to, ",\"access\":{\"type\":\"object\",\"enabled\":false},\"agg\":{\"type\":\"object\","
-                             "\"dynamic\":true}");
+    pyro_compact_json(to, "access", PYRO_SLICE_LITERAL("{\"type\":\"object\",\"enabled\":false}"));
+    pyro_compact_json(to, "agg", PYRO_SLICE_LITERAL("{\"type\":\"object\",\"dynamic\":true}"));
 }
 
 static void add_work(struct pyro_strbuf *to)
@@ -158,8 +158,9 @@ void pyro_opensearch_add_index(enum pyro_opensearch_index index, struct pyro_str
     }
     if (index == PYRO_OS_AGG || index == PYRO_OS_ROWS || index == PYRO_OS_RAW)
         add_of_run(index, to);
-    if (index == PYRO_OS_RAW)
-        pyro_strbuf_add_text(to, ",\"raw\":{\"type\":\"object\",\"enabled\":false},\"report\":{\"type\":\"text\","
-                                 "\"index\":false}");
+    if (index == PYRO_OS_RAW) {
+        pyro_compact_json(to, "raw", PYRO_SLICE_LITERAL("{\"type\":\"object\",\"enabled\":false}"));
+        pyro_compact_json(to, "report", PYRO_SLICE_LITERAL("{\"type\":\"text\",\"index\":false}"));
+    }
     pyro_strbuf_add_text(to, "}}}");
 }
