@@ -107,6 +107,17 @@ struct pyro_progress {
     uint64_t bytes_total; /* 0 when unknown (pipes) */
 };
 
+/* What one phase of a call took; the library sets `size`. */
+struct pyro_phase {
+    size_t size;         /* sizeof(struct pyro_phase) */
+    const char *name;    /* such as "decode", as in docs/cli/diagnose.md; static */
+    const char *part_of; /* the phase that it is a part of; parts may run at the same time. NULL: of the call; those
+                          * follow each other */
+    uint64_t wall_us;    /* from its beginning to its end; of a part: the sum over its threads, without waiting */
+    uint64_t cpu_us;     /* of the process meanwhile; of a part: of its threads */
+    unsigned threads;    /* at most so many worked */
+};
+
 /* What any long call may need. Each function says which fields it uses. */
 struct pyro_options {
     size_t size; /* sizeof(struct pyro_options) */
@@ -116,6 +127,10 @@ struct pyro_options {
      * PYRO_ERROR_CANCELLED. */
     int (*progress)(void *context, const struct pyro_progress *progress);
     void *progress_context;
+    /* Called at the end of each phase by pyro_inputs_open(), pyro_app_load() and pyro_diagnose(), on the thread that
+     * called them. NULL: nothing is measured. */
+    void (*phase)(void *context, const struct pyro_phase *phase);
+    void *phase_context;
 };
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 #ifndef PYRO_ADVICE_ADVICE_H
 #define PYRO_ADVICE_ADVICE_H
 
+#include "base/phase_times.h"
 #include "predict/predict.h"
 #include "rules/rule.h"
 
@@ -15,6 +16,7 @@ struct pyro_judging {
     unsigned threads;             /* at most; at least 1 */
     const struct pyro_allocator *allocator;
     const struct pyro_stop *stop; /* asked by the calling thread only */
+    struct pyro_phases phases;
 };
 
 /* Judges an application by all rules, and says what to do. */

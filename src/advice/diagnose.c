@@ -129,17 +129,24 @@ static enum pyro_status diagnose(struct pyro_diagnosis *diagnosis, const struct 
     unsigned threads = pyro_rules_useful_threads(diagnosis->app, how->threads);
     struct preparing preparing = {.app = diagnosis->app};
     const struct pyro_beside beside = {prepare_run, &preparing};
+    struct pyro_stopwatch begun = pyro_phase_begin(&how->phases);
     bool judged = pyro_rules_judge(diagnosis, how->config, threads, &beside, how->stop, found);
     *run = preparing.run;
+    pyro_phase_end(&how->phases, &begun, "judge", threads);
     if (!judged)
         return PYRO_ERROR_MEMORY;
     diagnosis->replay = run->check;
     pyro_predict_take_cost(run, how->cost);
-    if (!pyro_findings_price(diagnosis, run, threads, how->stop, found) ||
-        !finish(diagnosis, found, how->config, how->stop) || !pyro_native_advice(diagnosis))
+    begun = pyro_phase_begin(&how->phases);
+    bool ok = pyro_findings_price(diagnosis, run, threads, how->stop, found);
+    pyro_phase_end(&how->phases, &begun, "price", threads);
+    begun = pyro_phase_begin(&how->phases);
+    if (!ok || !finish(diagnosis, found, how->config, how->stop) || !pyro_native_advice(diagnosis))
         return PYRO_ERROR_MEMORY;
     pyro_replay_stop_by(run->replay, how->stop);
-    return pyro_plan_make(diagnosis, run, error);
+    enum pyro_status status = pyro_plan_make(diagnosis, run, error);
+    pyro_phase_end(&how->phases, &begun, "recommend", 1);
+    return status;
 }
 
 enum pyro_status pyro_diagnosis_new(struct pyro_app *app, const struct pyro_judging *judging,

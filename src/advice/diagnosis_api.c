@@ -21,7 +21,8 @@ enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_diagnose_options
     enum pyro_status status = priced ? pyro_cost_new(app, own.allocator, &cost, error) : PYRO_OK;
     if (status == PYRO_OK && priced)
         status = pyro_cost_price(cost, prices, NULL, error);
-    const struct pyro_judging judging = {how.config, cost, own.threads, own.allocator, &stop};
+    const struct pyro_judging judging = {how.config,    cost,  own.threads,
+                                         own.allocator, &stop, {own.phase, own.phase_context}};
     if (status == PYRO_OK)
         status = pyro_diagnosis_new(app, &judging, &diagnosis, error);
     if (status != PYRO_OK) {

@@ -71,6 +71,7 @@ enum pyro_status pyro_load_resolve(const struct pyro_load_options *load, const s
         .threads = own.threads,
         .progress = own.progress,
         .progress_context = own.progress_context,
+        .phases = {own.phase, own.phase_context},
         .max_record_bytes = how.max_record_bytes,
         .wanted = how.wanted,
         .remote = how.remote,

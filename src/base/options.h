@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/phase_times.h"
 
 /* The beginning of every struct that crosses pyrometer.h is its size, as its owner knows it. These functions get the
  * size that this library knows.
@@ -39,6 +40,7 @@ struct pyro_load_settings {
     unsigned threads;
     int (*progress)(void *context, const struct pyro_progress *progress);
     void *progress_context;
+    struct pyro_phases phases;
     uint64_t max_record_bytes;
     uint32_t wanted;
     const struct pyro_remote_options *remote; /* as given */

@@ -93,6 +93,10 @@ const struct cli_verb *cli_verb_find(const char *name);
         "threads", 0, "N", NULL, "0",                                                                                  \
             "Decode with N threads; 0 means one per core. The result is the same for every N."                         \
     }
+#define CLI_OPTION_TIMINGS                                                                                             \
+    {                                                                                                                  \
+        "timings", 0, NULL, NULL, NULL, "Print the time that each phase takes to standard error."                      \
+    }
 #define CLI_OPTION_MAX_RECORD                                                                                          \
     {                                                                                                                  \
         "max-record-size", 0, "SIZE", NULL, "256M",                                                                    \

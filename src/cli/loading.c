@@ -1,5 +1,6 @@
 /* Opening and loading logs for verbs, with progress, Ctrl-C and the right exit status. */
 #include "loading.h"
+#include "timings.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ bool cli_load_options(const struct cli_call *call, struct cli_progress *progress
     options.load.remote = &remote;
     options.load.unlimited = cli_value_if_known(call, "no-input-limits") != NULL;
     options.load.redaction = cli_redaction(call);
+    cli_timings_start(call, &options.work);
     *ret = options;
     return true;
 }

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "help.h"
 #include "result_output.h"
+#include "timings.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -38,7 +39,9 @@ static int run_verb(const struct cli_verb *verb, int count, char **arguments)
         return cli_usage_error(verb, "%s is missing", verb->arguments);
     if (call.argument_count > verb->body->most)
         return cli_usage_error(verb, "unexpected argument '%s'", call.arguments[verb->body->most]);
-    return verb->body->run(&call);
+    int status = verb->body->run(&call);
+    cli_timings_print();
+    return status;
 }
 
 static int unknown_verb(const char *word)

@@ -45,6 +45,7 @@ enum pyro_status pyro_inputs_open_keeping(const char *const *paths, size_t path_
     if (!inputs)
         return pyro_no_memory(error);
     *inputs = (struct pyro_inputs){.allocator = resolved.allocator, .redaction = resolved.redaction};
+    struct pyro_stopwatch begun = pyro_phase_begin(&resolved.phases);
     const struct pyro_known known = {.unlimited = resolved.unlimited != 0, .deep = resolved.artefacts == 1};
     enum pyro_status status =
         pyro_source_discover_again(paths, path_count, &known, resolved.allocator, &inputs->list, error);
@@ -52,6 +53,7 @@ enum pyro_status pyro_inputs_open_keeping(const char *const *paths, size_t path_
         status = find_artefacts(paths, path_count, &resolved, inputs, error);
     if (status == PYRO_OK)
         status = pyro_remote_expand(&inputs->list, &resolved, error);
+    pyro_phase_end(&resolved.phases, &begun, "open", 1);
     if (status != PYRO_OK) {
         pyro_inputs_close(inputs);
         return status;
@@ -226,9 +228,11 @@ enum pyro_status pyro_app_load_keeping(const pyro_inputs *inputs, size_t index, 
     if (status == PYRO_ERROR_INPUT && unread && fetched.log->part_count > 0)
         pyro_log_beginning(&fetched.log->parts[0], unread);
     if (status == PYRO_OK) {
+        struct pyro_stopwatch begun = pyro_phase_begin(&resolved.phases);
         app->path = pyro_intern_slice(app->strings, fetched.log->path);
         status = app->path.ptr && keep_source(app, &inputs->list.logs[index], &fetched) ? pyro_analyze(app, error)
                                                                                         : pyro_no_memory(error);
+        pyro_phase_end(&resolved.phases, &begun, "analyze", 1);
         if (status == PYRO_OK)
             status =
                 pyro_artefacts_attach(&inputs->artefacts, app, inputs->list.logs[index].path, &resolved, NULL, error);

@@ -62,6 +62,8 @@ struct load {
     uint64_t bytes_before; /* stored bytes of the parts that have been read to their end */
 
     atomic_uint_fast64_t bytes_done;
+    struct pyro_stopwatch reading, decoding; /* of all threads; under `mutex` */
+    struct pyro_stopwatch building;          /* of the calling thread */
 };
 
 /* Records beyond a part's limit are as long as may be, or an error. */
@@ -130,6 +132,18 @@ static void count_range(struct load *load, struct open_part *part, int change, b
     pyro_reader_close(done_with);
 }
 
+static void count_lap(struct load *load, const struct pyro_stopwatch *begun, struct pyro_stopwatch *sum)
+{
+    struct pyro_stopwatch taken = {0};
+    if (!load->options->phases.take)
+        return;
+    pyro_lap_end(&load->options->phases, begun, &taken);
+    pthread_mutex_lock(&load->mutex);
+    sum->wall_us += taken.wall_us;
+    sum->cpu_us += taken.cpu_us;
+    pthread_mutex_unlock(&load->mutex);
+}
+
 /* Takes the next piece of the log; *ret_more false when there is none. */
 static enum pyro_status take_piece(struct load *load, struct pyro_chunk *chunk, struct piece *piece, bool *ret_more,
                                    struct pyro_error *error)
@@ -154,7 +168,9 @@ static enum pyro_status take_piece(struct load *load, struct pyro_chunk *chunk, 
             chunk->len = chunk->long_record = 0;
         count_range(load, part, piece->deferred, end);
     } else {
+        struct pyro_stopwatch begun = pyro_lap_begin(&load->options->phases);
         PYRO_TRY(pyro_chunk_read_stream(chunk, part->reader, &load->carry, load->max_record, &end, error));
+        count_lap(load, &begun, &load->reading);
         add_progress(load, part);
     }
     if (end) {
@@ -171,14 +187,18 @@ static enum pyro_status take_piece(struct load *load, struct pyro_chunk *chunk, 
 static enum pyro_status decode_piece(struct load *load, struct pyro_chunk *chunk, const struct piece *piece,
                                      struct pyro_error *error)
 {
+    struct pyro_stopwatch begun = pyro_lap_begin(&load->options->phases);
     if (piece->deferred) {
         PYRO_TRY(pyro_chunk_read_range(chunk, piece->fd, piece->from, piece->to, piece->size, load->max_record, error));
         count_range(load, &load->parts[chunk->part], -1, false);
         atomic_fetch_add_explicit(&load->bytes_done, piece->to - piece->from, memory_order_relaxed);
+        count_lap(load, &begun, &load->reading);
+        begun = pyro_lap_begin(&load->options->phases);
     }
     pyro_batch_clear(&chunk->batch);
     if (!pyro_batch_decode(&chunk->batch, chunk->text, chunk->len))
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to decode the log");
+    count_lap(load, &begun, &load->decoding);
     return PYRO_OK;
 }
 
@@ -303,12 +323,14 @@ static enum pyro_status apply_chunk(struct load *load, struct applier *applier, 
 {
     const struct pyro_load_sink *sink = applier->sink;
     const struct pyro_log_part *part = &load->log->parts[chunk->part];
+    struct pyro_stopwatch begun = pyro_lap_begin(&load->options->phases);
     bool ok = true;
     if (applier->part != chunk->part) {
         applier->part = chunk->part;
         ok = sink->begin_part(sink->context, pyro_part_name(part));
     }
     ok = ok && sink->apply(sink->context, &chunk->batch);
+    pyro_lap_end(&load->options->phases, &begun, &load->building);
     if (chunk->long_record && part->most_line_bytes)
         return pyro_line_too_long(part, error);
     if (ok && chunk->long_record)
@@ -437,6 +459,15 @@ static void done(struct load *load)
     pthread_mutex_destroy(&load->mutex);
 }
 
+static void report_phases(const struct load *load, const struct pyro_stopwatch *begun, unsigned threads)
+{
+    const struct pyro_phases *phases = &load->options->phases;
+    pyro_phase_end(phases, begun, "load", threads);
+    pyro_phase_part(phases, &load->reading, "read", "load", threads);
+    pyro_phase_part(phases, &load->decoding, "decode", "load", threads);
+    pyro_phase_part(phases, &load->building, "build", "load", 1);
+}
+
 enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro_load_settings *options,
                                    const struct pyro_load_sink *sink, struct pyro_error *error)
 {
@@ -450,6 +481,7 @@ enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro
     uint64_t bytes = pyro_progress_start(&meter, options, log);
     if (bytes && bytes <= 2 * PYRO_CHUNK_BYTES)
         threads = 1; /* starting threads would take longer than reading */
+    struct pyro_stopwatch begun = pyro_phase_begin(&options->phases);
     load.carry.allocator = options->allocator;
     pthread_mutex_init(&load.mutex, NULL);
     pyro_condition_init(&load.changed);
@@ -457,6 +489,7 @@ enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro
     if (status == PYRO_OK)
         status = threads > 1 ? run_threads(&load, threads, &applier, &meter, error)
                              : run_alone(&load, &applier, &meter, error);
+    report_phases(&load, &begun, threads);
     done(&load);
     return status;
 }

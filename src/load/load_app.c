@@ -128,6 +128,7 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
     enum pyro_status status = target.with_history ? begin_history(&target, options, error) : PYRO_OK;
     if (status == PYRO_OK)
         status = pyro_load_batches(log, options, &sink, error);
+    struct pyro_stopwatch begun = pyro_phase_begin(&options->phases);
     if (status == PYRO_OK)
         status = finish(&target, log, &app, error);
     if (app && status == PYRO_OK && target.with_history)
@@ -135,6 +136,7 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
     pyro_builder_done(&target.builder);
     if (target.with_history)
         pyro_listener_done(&target.listener);
+    pyro_phase_end(&options->phases, &begun, "finish", 1);
     if (status != PYRO_OK) {
         pyro_app_release(app);
         return status;

@@ -62,6 +62,7 @@ static const struct cli_option options[] = {
      "What to write. JSON is one document, schema pyrometer.comparison/1."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
+    CLI_OPTION_TIMINGS,
     {"tz", 0, "OFFSET", NULL, "UTC",
      "Show times at this offset from UTC (+HH:MM, -HH:MM), or in the time zone of this machine (local). JSON is always "
      "UTC."},

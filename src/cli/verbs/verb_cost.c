@@ -179,6 +179,7 @@ static const struct cli_option options[] = {
      "environment variable PYROMETER_STORE."},
     {"details", 'd', NULL, NULL, NULL, "Show every application and every row in the text."},
     CLI_OPTION_THREADS,
+    CLI_OPTION_TIMINGS,
     {"width", 'w', "N", NULL, NULL,
      "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
      "80."},

@@ -2,6 +2,7 @@
 #include "config_options.h"
 #include "loading.h"
 #include "price_options.h"
+#include "timings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,7 +181,9 @@ static enum pyro_status diagnose_each(struct diagnose *state, bool alone)
         }
         if (status == PYRO_OK) {
             state->read_count++;
+            cli_timings_begin();
             status = add_report(state, diagnosis, alone);
+            cli_timings_end("render");
         }
         pyro_diagnosis_free(diagnosis);
         if (status != PYRO_OK)
@@ -320,6 +323,7 @@ static const struct cli_option options[] = {
      "Say what the run and its findings cost on nodes of this instance type, whatever the log says."},
     {"region", 0, "REGION", NULL, NULL, "Use the prices of this region, whatever the log says."},
     CLI_OPTION_THREADS,
+    CLI_OPTION_TIMINGS,
     {"tz", 0, "OFFSET", NULL, "UTC",
      "Show times at this offset from UTC (+HH:MM, -HH:MM), or in the time zone of this machine (local). JSON and CSV "
      "are always UTC."},

@@ -43,6 +43,7 @@ static const struct cli_option options[] = {
     {"split", 0, "SPLIT", NULL, "all", "Judge only the runs of one split, such as held-out."},
     CLI_OPTION_STORE,
     CLI_OPTION_THREADS,
+    CLI_OPTION_TIMINGS,
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_NO_LIMITS,
     CLI_OPTION_REDACT,

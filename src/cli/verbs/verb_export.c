@@ -49,6 +49,7 @@ static const struct cli_option options[] = {
      "Write the log without names, paths, queries and hosts. Numbers, structure and Spark's own words stay."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
+    CLI_OPTION_TIMINGS,
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_NO_LIMITS,
     CLI_OPTION_REDACT,

@@ -186,6 +186,7 @@ static const struct cli_option options[] = {
      "What to write. JSON is one document, schema pyrometer.gate/1."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
+    CLI_OPTION_TIMINGS,
     {"color", 0, "WHEN", "auto always never", "auto",
      "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
     CLI_OPTION_CONFIG,

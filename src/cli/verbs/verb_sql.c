@@ -73,6 +73,7 @@ static const struct cli_option options[] = {
      "How to write the rows: aligned columns, an array of JSON objects, CSV or a Markdown table."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
+    CLI_OPTION_TIMINGS,
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_NO_LIMITS,
     CLI_OPTION_REDACT,

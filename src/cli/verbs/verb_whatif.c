@@ -210,6 +210,7 @@ static const struct cli_option options[] = {
      "What to write. JSON is one document, schema pyrometer.whatif/1; CSV has one row per scenario."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
+    CLI_OPTION_TIMINGS,
     {"width", 'w', "N", NULL, NULL,
      "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
      "80."},

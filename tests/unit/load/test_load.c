@@ -228,6 +228,41 @@ static void thousands_of_parts(void **state)
     pyro_strbuf_done(&report);
 }
 
+static void add_phase(void *context, const struct pyro_phase *phase)
+{
+    struct pyro_strbuf *names = context;
+    if (phase->part_of)
+        pyro_strbuf_add_char(names, '.');
+    pyro_strbuf_add_text(names, phase->name);
+    pyro_strbuf_add_char(names, ' ');
+    assert_in_range(phase->threads, 1, 2);
+}
+
+/* Phases come on the calling thread, parts behind the phase that they are parts of; whoever asks for none gets none. */
+static void phases_are_reported(void **state)
+{
+    (void)state;
+    struct pyro_strbuf names;
+    pyro_strbuf_init(&names, NULL);
+    const char *path = kit_path("phases.log");
+    kit_write(path, kit_small_log, strlen(kit_small_log));
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct kit_options options = {KIT_SIZES, .work.threads = threads, .work.phase = add_phase,
+                                      .work.phase_context = &names};
+        pyro_app *app = kit_load(path, &options);
+        pyro_diagnosis *diagnosis = NULL;
+        assert_int_equal(pyro_diagnose(app, NULL, &options.work, &diagnosis, NULL), PYRO_OK);
+        assert_string_equal(names.data, "open load .read .decode .build finish analyze judge price recommend ");
+        pyro_strbuf_clear(&names);
+        pyro_diagnosis_free(diagnosis);
+        pyro_app_release(app);
+    }
+    struct kit_options silent = {KIT_SIZES, .work.phase_context = &names};
+    pyro_app_release(kit_load(path, &silent));
+    assert_int_equal(names.len, 0);
+    pyro_strbuf_done(&names);
+}
+
 static int clean(void **state)
 {
     (void)state;
@@ -244,6 +279,7 @@ int main(void)
         cmocka_unit_test(file_that_shrinks),
         cmocka_unit_test(nothing_to_load),
         cmocka_unit_test(thousands_of_parts),
+        cmocka_unit_test(phases_are_reported),
     };
     return cmocka_run_group_tests_name("load", tests, NULL, clean);
 }
