@@ -16,13 +16,14 @@ static enum pyro_status no_memory(struct pyro_error *error)
 void pyro_chunk_init(struct pyro_chunk *chunk, const struct pyro_allocator *allocator, const struct pyro_scan *scan,
                      uint64_t max_record, uint32_t wanted)
 {
-    *chunk = (struct pyro_chunk){.allocator = allocator};
+    *chunk = (struct pyro_chunk){.allocator = allocator, .unit.allocator = allocator};
     pyro_batch_init(&chunk->batch, allocator, scan, max_record, wanted);
 }
 
 void pyro_chunk_done(struct pyro_chunk *chunk)
 {
     pyro_batch_done(&chunk->batch);
+    pyro_unit_done(&chunk->unit);
     pyro_release(chunk->allocator, chunk->memory);
     chunk->memory = chunk->buffer = NULL;
 }
@@ -49,104 +50,63 @@ bool pyro_chunk_reserve(struct pyro_chunk *chunk, size_t capacity)
     return true;
 }
 
-void pyro_carry_done(struct pyro_carry *carry)
+void pyro_chunk_empty(struct pyro_chunk *chunk)
 {
-    pyro_release(carry->allocator, carry->data);
-    carry->data = NULL;
-    carry->len = carry->searched = carry->capacity = 0;
+    chunk->text = chunk->buffer;
+    chunk->len = 0;
+    chunk->head = chunk->tail = PYRO_SLICE_NULL;
+    chunk->unit.len = 0;
+    chunk->long_record = 0;
+    chunk->stream = chunk->ends = false;
+    chunk->damage[0] = '\0';
 }
 
-static bool carry_set(struct pyro_carry *carry, const char *data, size_t len)
+static void end_part(struct pyro_chunk *chunk, const char *damage)
 {
-    if (len > carry->capacity) {
-        char *grown = pyro_reallocate(carry->allocator, carry->data, len);
-        if (!grown)
-            return false;
-        carry->data = grown;
-        carry->capacity = len;
-    }
-    if (len)
-        memcpy(carry->data, data, len);
-    carry->len = carry->searched = len;
-    return true;
-}
-
-/* Reads on, keeping nothing, up to the newline that ends a record beyond the limit. What follows it is carried. */
-static enum pyro_status discard_record(struct pyro_chunk *chunk, struct pyro_reader *reader, struct pyro_carry *carry,
-                                       char *scratch, size_t capacity, bool *ret_end, struct pyro_error *error)
-{
-    for (;;) {
-        size_t got = 0;
-        PYRO_TRY(pyro_reader_read(reader, scratch, capacity, &got, error));
-        const char *newline = got ? memchr(scratch, '\n', got) : NULL;
-        if (!got) {
-            *ret_end = true;
-            return PYRO_OK;
-        }
-        if (newline) {
-            size_t used = (size_t)(newline + 1 - scratch);
-            chunk->long_record += used;
-            bool kept = carry_set(carry, newline + 1, got - used);
-            carry->searched = 0;
-            return kept ? PYRO_OK : no_memory(error);
-        }
-        chunk->long_record += got;
-    }
-}
-
-static void note_damage(struct pyro_chunk *chunk, const struct pyro_reader *reader)
-{
-    const char *damage = pyro_reader_damage(reader);
+    chunk->ends = true;
     if (damage)
         snprintf(chunk->damage, sizeof(chunk->damage), "%s", damage);
 }
 
-enum pyro_status pyro_chunk_read_stream(struct pyro_chunk *chunk, struct pyro_reader *reader, struct pyro_carry *carry,
-                                        uint64_t max_record, bool *ret_end, struct pyro_error *error)
+enum pyro_status pyro_chunk_read_stream(struct pyro_chunk *chunk, struct pyro_reader *reader, struct pyro_error *error)
 {
-    *ret_end = false;
-    chunk->long_record = 0;
-    chunk->damage[0] = '\0';
-    size_t wanted = carry->len > PYRO_CHUNK_BYTES ? carry->len + READ_BYTES : PYRO_CHUNK_BYTES + READ_BYTES;
-    if (!pyro_chunk_reserve(chunk, wanted))
-        return no_memory(error);
-    size_t len = carry->len, searched = carry->searched, lines = 0; /* bytes of whole lines */
-    if (len)
-        memcpy(chunk->buffer, carry->data, len);
-    carry->len = carry->searched = 0;
-    while (!(lines && len >= PYRO_CHUNK_BYTES)) {
-        const char *found = len > searched ? memrchr(chunk->buffer + searched, '\n', len - searched) : NULL;
-        if (found)
-            lines = (size_t)(found + 1 - chunk->buffer);
-        searched = len;
-        if (lines && len >= PYRO_CHUNK_BYTES)
-            break;
-        if (!lines && len > max_record) {
-            chunk->text = chunk->buffer;
-            chunk->len = 0;
-            chunk->long_record = len;
-            PYRO_TRY(discard_record(chunk, reader, carry, chunk->buffer, chunk->capacity, ret_end, error));
-            if (*ret_end)
-                note_damage(chunk, reader);
-            return PYRO_OK;
-        }
-        size_t got = 0;
-        if (len == chunk->capacity && !pyro_chunk_reserve(chunk, len + READ_BYTES))
-            return no_memory(error);
-        PYRO_TRY(pyro_reader_read(reader, chunk->buffer + len, chunk->capacity - len, &got, error));
-        if (!got) {
-            *ret_end = true;
-            break;
-        }
-        len += got;
-    }
-    chunk->text = chunk->buffer;
-    chunk->len = *ret_end ? len : lines;
-    if (*ret_end) {
-        note_damage(chunk, reader);
+    pyro_chunk_empty(chunk);
+    chunk->stream = true;
+    PYRO_TRY(pyro_reader_take(reader, &chunk->unit, error));
+    if (chunk->unit.len)
         return PYRO_OK;
+    if (!pyro_chunk_reserve(chunk, PYRO_CHUNK_BYTES))
+        return no_memory(error);
+    while (chunk->len < PYRO_CHUNK_BYTES && !chunk->ends) {
+        size_t got = 0;
+        PYRO_TRY(pyro_reader_read(reader, chunk->buffer + chunk->len, PYRO_CHUNK_BYTES - chunk->len, &got, error));
+        chunk->len += got;
+        if (!got)
+            end_part(chunk, pyro_reader_damage(reader));
     }
-    return carry_set(carry, chunk->buffer + lines, len - lines) ? PYRO_OK : no_memory(error);
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_chunk_cut_stream(struct pyro_chunk *chunk, struct pyro_error *error)
+{
+    if (chunk->unit.len) {
+        const char *damage = NULL;
+        if (!pyro_chunk_reserve(chunk, chunk->unit.plain_most))
+            return no_memory(error);
+        PYRO_TRY(chunk->unit.codec->unpack(&chunk->unit, chunk->buffer, &chunk->len, &damage, error));
+        if (damage)
+            end_part(chunk, damage);
+    }
+    size_t len = chunk->len;
+    const char *first = len ? memchr(chunk->buffer, '\n', len) : NULL;
+    size_t head = first ? (size_t)(first + 1 - chunk->buffer) : len;
+    const char *last = len > head ? memrchr(chunk->buffer + head, '\n', len - head) : NULL;
+    size_t lines = last ? (size_t)(last + 1 - chunk->buffer) : head;
+    chunk->head = (struct pyro_slice){chunk->buffer, head};
+    chunk->tail = (struct pyro_slice){chunk->buffer + lines, len - lines};
+    chunk->text = chunk->buffer + head;
+    chunk->len = lines - head;
+    return PYRO_OK;
 }
 
 /* Reads [from, to) to the buffer's place `at`; *ret_len is less when the file has become shorter. */
@@ -192,10 +152,7 @@ static enum pyro_status measure_record(struct pyro_chunk *chunk, int fd, uint64_
 enum pyro_status pyro_chunk_read_range(struct pyro_chunk *chunk, int fd, uint64_t from, uint64_t to, uint64_t size,
                                        uint64_t max_record, struct pyro_error *error)
 {
-    chunk->long_record = 0;
-    chunk->damage[0] = '\0';
-    chunk->text = chunk->buffer;
-    chunk->len = 0;
+    pyro_chunk_empty(chunk);
     /* A line begins behind a newline: look from the byte before. Reading begins with its page, so that every byte comes
      * to the same place in a page as the file has it: copies that are a few bytes apart take some processors four times
      * as long. */

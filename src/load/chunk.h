@@ -3,6 +3,7 @@
 #define PYRO_LOAD_CHUNK_H
 
 #include "decode/batch.h"
+#include "source/codecs/codec.h"
 #include "source/source.h"
 
 enum {
@@ -16,29 +17,27 @@ struct pyro_chunk {
     size_t capacity; /* of the buffer, without the scan's padding */
     const char *text;
     size_t len;
-    uint64_t long_record; /* bytes of a record behind the text that was longer than the limit, and skipped; 0: none */
-    size_t part;          /* of the log */
-    char damage[160];     /* what was found at the part's end, or "" */
+    /* Of a stream: what is before its first and behind its last newline, which belongs to lines of other chunks. */
+    struct pyro_slice head, tail;
+    struct pyro_unit unit; /* not unpacked yet, if it has bytes */
+    uint64_t long_record;  /* bytes of a record behind the text that was longer than the limit, and skipped; 0: none */
+    size_t part;           /* of the log */
+    bool stream, ends;     /* of a stream; it ends the part */
+    char damage[160];      /* what was found at the part's end, or "" */
     struct pyro_batch batch;
 };
 
 void pyro_chunk_init(struct pyro_chunk *chunk, const struct pyro_allocator *allocator, const struct pyro_scan *scan,
                      uint64_t max_record, uint32_t wanted);
 void pyro_chunk_done(struct pyro_chunk *chunk);
+/* Takes what is in it out of it, but for its batch, keeping its memory. */
+void pyro_chunk_empty(struct pyro_chunk *chunk);
 bool pyro_chunk_reserve(struct pyro_chunk *chunk, size_t capacity);
 
-/* Bytes behind the last newline of a chunk, which begin the next one. */
-struct pyro_carry {
-    const struct pyro_allocator *allocator;
-    char *data;
-    size_t len, capacity;
-    size_t searched; /* bytes that hold no newline */
-};
-void pyro_carry_done(struct pyro_carry *carry);
-
-/* Fills a chunk from a stream: at least one line unless *ret_end. Reading stops at the part's end. */
-enum pyro_status pyro_chunk_read_stream(struct pyro_chunk *chunk, struct pyro_reader *reader, struct pyro_carry *carry,
-                                        uint64_t max_record, bool *ret_end, struct pyro_error *error);
+/* Fills a chunk with the next bytes of a stream, or with a unit of it; sets `ends` at the part's end. */
+enum pyro_status pyro_chunk_read_stream(struct pyro_chunk *chunk, struct pyro_reader *reader, struct pyro_error *error);
+/* Unpacks its unit, if it has one, and finds its lines: text, head and tail. Any thread. */
+enum pyro_status pyro_chunk_cut_stream(struct pyro_chunk *chunk, struct pyro_error *error);
 /* Fills a chunk with the lines of a plain file that begin in [from, to) of its `size` bytes. Any thread. */
 enum pyro_status pyro_chunk_read_range(struct pyro_chunk *chunk, int fd, uint64_t from, uint64_t to, uint64_t size,
                                        uint64_t max_record, struct pyro_error *error);

@@ -6,7 +6,7 @@
 #include "base/memory/allocator.h"
 #include "base/threads/cpu_meter.h"
 #include "base/threads/thread.h"
-#include "load/chunk.h"
+#include "load/feed.h"
 #include "load/lines.h"
 #include "load/logged/logged.h"
 #include "source/progress.h"
@@ -58,7 +58,6 @@ struct load {
     /* Of the reading thread, but for what open_part says otherwise: */
     struct open_part *parts; /* one for each part of the log, open from its first piece to its last */
     size_t part;
-    struct pyro_carry carry;
     uint64_t bytes_before; /* stored bytes of the parts that have been read to their end */
 
     atomic_uint_fast64_t bytes_done;
@@ -163,13 +162,12 @@ static enum pyro_status take_piece(struct load *load, struct pyro_chunk *chunk, 
         part->next = piece->to;
         end = part->next >= part->size;
         piece->deferred = piece->to > piece->from;
-        chunk->damage[0] = '\0';
-        if (!piece->deferred)
-            chunk->len = chunk->long_record = 0;
+        pyro_chunk_empty(chunk);
         count_range(load, part, piece->deferred, end);
     } else {
         struct pyro_stopwatch begun = pyro_lap_begin(&load->options->phases);
-        PYRO_TRY(pyro_chunk_read_stream(chunk, part->reader, &load->carry, load->max_record, &end, error));
+        PYRO_TRY(pyro_chunk_read_stream(chunk, part->reader, error));
+        end = chunk->ends;
         count_lap(load, &begun, &load->reading);
         add_progress(load, part);
     }
@@ -192,9 +190,11 @@ static enum pyro_status decode_piece(struct load *load, struct pyro_chunk *chunk
         PYRO_TRY(pyro_chunk_read_range(chunk, piece->fd, piece->from, piece->to, piece->size, load->max_record, error));
         count_range(load, &load->parts[chunk->part], -1, false);
         atomic_fetch_add_explicit(&load->bytes_done, piece->to - piece->from, memory_order_relaxed);
-        count_lap(load, &begun, &load->reading);
-        begun = pyro_lap_begin(&load->options->phases);
+    } else if (chunk->stream) {
+        PYRO_TRY(pyro_chunk_cut_stream(chunk, error));
     }
+    count_lap(load, &begun, &load->reading);
+    begun = pyro_lap_begin(&load->options->phases);
     pyro_batch_clear(&chunk->batch);
     if (!pyro_batch_decode(&chunk->batch, chunk->text, chunk->len))
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to decode the log");
@@ -316,7 +316,57 @@ struct applier {
     const struct pyro_load_sink *sink;
     size_t part;
     uint64_t stamp; /* of the calling thread's processor time */
+    /* Of a stream: lines that chunks have in common, and how many bytes there were so far. */
+    struct pyro_feed seam;
+    bool line_too_long; /* in it */
+    uint64_t given;
+    bool damaged; /* nothing behind the damage counts */
 };
+
+static bool apply_seam(void *context, const struct pyro_batch *batch)
+{
+    const struct applier *applier = context;
+    return applier->sink->apply(applier->sink->context, batch);
+}
+
+static bool reject_long_seam(void *context, uint64_t len)
+{
+    struct applier *applier = context;
+    applier->line_too_long = true;
+    return applier->sink->reject_long(applier->sink->context, len);
+}
+
+static void begin_applying(struct applier *applier, const struct load *load)
+{
+    const struct pyro_load_sink seam = {
+        .context = applier, .wanted = load->sink->wanted, .apply = apply_seam, .reject_long = reject_long_seam};
+    *applier = (struct applier){.sink = load->sink, .part = SIZE_MAX, .stamp = pyro_cpu_now()};
+    pyro_feed_init(&applier->seam, load->options->allocator, &seam, load->max_record);
+}
+
+/* *ret_ok false: no memory. */
+static enum pyro_status apply_stream(struct applier *applier, const struct pyro_log_part *part,
+                                     const struct pyro_chunk *chunk, bool *ret_ok, struct pyro_error *error)
+{
+    const struct pyro_load_sink *sink = applier->sink;
+    if (applier->damaged)
+        return PYRO_OK;
+    applier->given += chunk->head.len + chunk->len + chunk->tail.len;
+    if (part->most_bytes && applier->given > part->most_bytes) {
+        pyro_part_too_large(part, error);
+        pyro_error_at(error, part->path.ptr, UINT64_MAX);
+        return PYRO_ERROR_INPUT;
+    }
+    bool ok = pyro_feed_add(&applier->seam, chunk->head.ptr, chunk->head.len);
+    ok = ok && (!chunk->len || sink->apply(sink->context, &chunk->batch));
+    ok = ok && pyro_feed_add(&applier->seam, chunk->tail.ptr, chunk->tail.len);
+    if (chunk->ends) {
+        applier->damaged = chunk->damage[0] != '\0';
+        ok = ok && pyro_feed_end(&applier->seam);
+    }
+    *ret_ok = ok;
+    return applier->line_too_long && part->most_line_bytes ? pyro_line_too_long(part, error) : PYRO_OK;
+}
 
 static enum pyro_status apply_chunk(struct load *load, struct applier *applier, const struct pyro_chunk *chunk,
                                     struct pyro_error *error)
@@ -324,18 +374,23 @@ static enum pyro_status apply_chunk(struct load *load, struct applier *applier, 
     const struct pyro_load_sink *sink = applier->sink;
     const struct pyro_log_part *part = &load->log->parts[chunk->part];
     struct pyro_stopwatch begun = pyro_lap_begin(&load->options->phases);
-    bool ok = true;
+    bool ok = true, was_damaged = applier->damaged;
     if (applier->part != chunk->part) {
         applier->part = chunk->part;
+        applier->given = 0;
+        was_damaged = applier->damaged = false;
         ok = sink->begin_part(sink->context, pyro_part_name(part));
     }
-    ok = ok && sink->apply(sink->context, &chunk->batch);
+    if (ok && chunk->stream)
+        PYRO_TRY(apply_stream(applier, part, chunk, &ok, error));
+    else if (ok)
+        ok = sink->apply(sink->context, &chunk->batch);
     pyro_lap_end(&load->options->phases, &begun, &load->building);
     if (chunk->long_record && part->most_line_bytes)
         return pyro_line_too_long(part, error);
     if (ok && chunk->long_record)
         ok = sink->reject_long(sink->context, chunk->long_record);
-    if (ok && chunk->damage[0])
+    if (ok && chunk->damage[0] && !was_damaged)
         ok = sink->note_damage(sink->context, chunk->damage);
     return ok ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to build the application");
 }
@@ -454,7 +509,6 @@ static void done(struct load *load)
         pyro_reader_close(load->parts[i].reader);
     pyro_release(load->options->allocator, load->slots);
     pyro_release(load->options->allocator, load->parts);
-    pyro_carry_done(&load->carry);
     pthread_cond_destroy(&load->changed);
     pthread_mutex_destroy(&load->mutex);
 }
@@ -475,14 +529,14 @@ enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro
         return pyro_logged_batches(log, options, sink, error);
     struct load load = {.log = log, .options = options, .sink = sink, .ended = UINT64_MAX};
     load.max_record = longest_record(log, options);
-    struct applier applier = {.sink = sink, .part = SIZE_MAX, .stamp = pyro_cpu_now()};
+    struct applier applier;
     struct pyro_progress_meter meter;
     unsigned threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
     uint64_t bytes = pyro_progress_start(&meter, options, log);
     if (bytes && bytes <= 2 * PYRO_CHUNK_BYTES)
         threads = 1; /* starting threads would take longer than reading */
     struct pyro_stopwatch begun = pyro_phase_begin(&options->phases);
-    load.carry.allocator = options->allocator;
+    begin_applying(&applier, &load);
     pthread_mutex_init(&load.mutex, NULL);
     pyro_condition_init(&load.changed);
     enum pyro_status status = prepare(&load, threads > 1 ? 2 * threads + 1 : 1, sink->wanted, error);
@@ -490,6 +544,7 @@ enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro
         status = threads > 1 ? run_threads(&load, threads, &applier, &meter, error)
                              : run_alone(&load, &applier, &meter, error);
     report_phases(&load, &begun, threads);
+    pyro_feed_done(&applier.seam);
     done(&load);
     return status;
 }

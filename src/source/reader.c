@@ -15,8 +15,7 @@ struct pyro_reader {
     size_t head_given, head_read;
     uint64_t consumed;
     uint64_t given, most_given; /* decompressed bytes handed out, and how many there may be */
-    const char *limit_option;
-    const struct pyro_reader_check *check;
+    struct pyro_log_part part;  /* as the caller gave it */
     const char *damage;
     bool ended;
     char path[sizeof(((struct pyro_error *)0)->path)]; /* for errors: the path as far as they can hold it */
@@ -86,8 +85,7 @@ enum pyro_status pyro_reader_open(const struct pyro_log_part *part, const struct
     memset(reader, 0, sizeof(*reader));
     reader->allocator = allocator;
     reader->most_given = part->most_bytes ? part->most_bytes : UINT64_MAX;
-    reader->limit_option = part->limit_option;
-    reader->check = part->check;
+    reader->part = *part;
     size_t kept = part->path.len < sizeof(reader->path) ? part->path.len : sizeof(reader->path) - 1;
     memcpy(reader->path, part->path.ptr, kept);
     enum pyro_status status = pyro_input_open(&reader->input, part, allocator, error);
@@ -115,26 +113,49 @@ void pyro_reader_close(struct pyro_reader *reader)
     pyro_release(reader->allocator, reader);
 }
 
+enum pyro_status pyro_part_too_large(const struct pyro_log_part *part, struct pyro_error *error)
+{
+    pyro_error_set(error, PYRO_ERROR_INPUT,
+                   "it decompresses to more than %llu bytes, which is not plausible for an event log of its size%s%s",
+                   (unsigned long long)part->most_bytes, part->limit_option ? "; if it is an event log, use " : "",
+                   part->limit_option ? part->limit_option : "");
+    return pyro_error_lasts(error, PYRO_ERROR_INPUT);
+}
+
+static enum pyro_status may_go_on(const struct pyro_reader *reader, struct pyro_error *error)
+{
+    const struct pyro_reader_check *check = reader->part.check;
+    return check ? check->go_on(check->context, error) : PYRO_OK;
+}
+
+enum pyro_status pyro_reader_take(struct pyro_reader *reader, struct pyro_unit *unit, struct pyro_error *error)
+{
+    unit->len = 0;
+    if (reader->ended || !reader->codec || !reader->codec->take)
+        return PYRO_OK;
+    PYRO_TRY(may_go_on(reader, error));
+    unit->codec = reader->codec;
+    enum pyro_status status = reader->codec->take(reader->state, unit, error);
+    if (status != PYRO_OK) {
+        reader->ended = true;
+        pyro_error_at(error, reader->path, UINT64_MAX);
+    }
+    return status;
+}
+
 enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
                                   struct pyro_error *error)
 {
     *ret_len = 0;
     if (reader->ended || capacity == 0)
         return PYRO_OK;
-    if (reader->check)
-        PYRO_TRY(reader->check->go_on(reader->check->context, error));
+    PYRO_TRY(may_go_on(reader, error));
     enum pyro_status status =
         reader->codec ? reader->codec->read(reader->state, buffer, capacity, ret_len, &reader->damage, error)
                       : read_stored(reader, buffer, capacity, ret_len, error);
     reader->given += *ret_len;
     if (status == PYRO_OK && reader->given > reader->most_given)
-        status = pyro_error_lasts(
-            error,
-            pyro_error_set(
-                error, PYRO_ERROR_INPUT,
-                "it decompresses to more than %llu bytes, which is not plausible for an event log of its size%s%s",
-                (unsigned long long)reader->most_given, reader->limit_option ? "; if it is an event log, use " : "",
-                reader->limit_option ? reader->limit_option : ""));
+        status = pyro_part_too_large(&reader->part, error);
     if (status != PYRO_OK) {
         *ret_len = 0;
         reader->ended = true;

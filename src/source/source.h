@@ -137,6 +137,14 @@ void pyro_reader_close(struct pyro_reader *reader);
 enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
                                   struct pyro_error *error);
 
+/* Instead of pyro_reader_read(), where the part is a stream of frames or blocks that decompress alone: takes some of
+ * them, to be unpacked by any thread. unit->len 0: pyro_reader_read() goes on. The limit of decompressed bytes does not
+ * count what they hold. */
+struct pyro_unit;
+enum pyro_status pyro_reader_take(struct pyro_reader *reader, struct pyro_unit *unit, struct pyro_error *error);
+/* PYRO_ERROR_INPUT with the words for more decompressed bytes than the part may have. */
+enum pyro_status pyro_part_too_large(const struct pyro_log_part *part, struct pyro_error *error);
+
 /* After the end: NULL when the part was whole, else one line ("zstd frame ends early", ...). Owned by the reader. */
 const char *pyro_reader_damage(const struct pyro_reader *reader);
 /* "plain", "zstd", "lz4", "snappy", "lzf", "gzip". */

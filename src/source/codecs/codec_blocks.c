@@ -119,3 +119,56 @@ enum pyro_status pyro_codec_blocks_read(void *state, void *buffer, size_t capaci
     *ret_len = hand_out(stream, buffer, capacity);
     return PYRO_OK;
 }
+
+enum pyro_status pyro_codec_blocks_take_unit(void *state, struct pyro_unit *unit, struct pyro_error *error)
+{
+    struct block_stream *stream = state;
+    const struct pyro_codec_block_format *format = stream->format;
+    struct pyro_input_buffer *intake = &stream->intake;
+    size_t used = 0, plain = 0;
+    bool finished = stream->finished;
+    unit->len = 0;
+    if (stream->start < stream->end)
+        return PYRO_OK;
+    while (used < PYRO_UNIT_STORED_BYTES && plain < PYRO_UNIT_PLAIN_BYTES) {
+        struct pyro_codec_block block = {0};
+        PYRO_TRY(pyro_input_buffer_want(intake, used + format->header_max, error));
+        size_t left = pyro_input_buffer_left(intake) - used;
+        if (left == 0 || format->parse(pyro_input_buffer_at(intake) + used, left, &block))
+            break;
+        size_t stored = block.header + block.stored;
+        if (stored > PYRO_UNIT_FRAME_STORED_MOST || block.plain > PYRO_UNIT_FRAME_PLAIN_MOST)
+            break;
+        PYRO_TRY(pyro_input_buffer_want(intake, used + stored, error));
+        if (pyro_input_buffer_left(intake) < used + stored)
+            break;
+        used += stored;
+        plain += block.plain;
+        finished = block.ends_stream;
+    }
+    if (used == 0)
+        return PYRO_OK;
+    PYRO_TRY(pyro_unit_set(unit, pyro_input_buffer_at(intake), used, plain, error));
+    pyro_input_buffer_skip(intake, used);
+    stream->finished = finished;
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_codec_blocks_unpack_unit(const struct pyro_codec_block_format *format,
+                                               const struct pyro_unit *unit, void *plain, size_t *ret_len,
+                                               const char **ret_damage)
+{
+    *ret_len = 0;
+    for (size_t place = 0; place < unit->len;) {
+        struct pyro_codec_block block = {0};
+        *ret_damage = format->parse(unit->stored + place, unit->len - place, &block);
+        if (!*ret_damage && block.plain > 0)
+            *ret_damage =
+                format->decode(&block, unit->stored + place + block.header, (unsigned char *)plain + *ret_len);
+        if (*ret_damage)
+            break;
+        *ret_len += block.plain;
+        place += block.header + block.stored;
+    }
+    return PYRO_OK;
+}

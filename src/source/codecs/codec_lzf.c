@@ -80,10 +80,19 @@ bool pyro_lzf_available(void)
 #endif
 }
 
+static enum pyro_status lzf_unpack(struct pyro_unit *unit, void *plain, size_t *ret_len, const char **ret_damage,
+                                   struct pyro_error *error)
+{
+    (void)error;
+    return pyro_codec_blocks_unpack_unit(&FORMAT, unit, plain, ret_len, ret_damage);
+}
+
 const struct pyro_codec pyro_codec_lzf = {
     .name = "lzf",
     .recognises = recognises,
     .open = lzf_open,
     .read = pyro_codec_blocks_read,
     .close = pyro_codec_blocks_close,
+    .take = pyro_codec_blocks_take_unit,
+    .unpack = lzf_unpack,
 };

@@ -228,6 +228,71 @@ static void thousands_of_parts(void **state)
     pyro_strbuf_done(&report);
 }
 
+/* A zstd frame of raw blocks. */
+static void add_frame(struct pyro_strbuf *log, const char *text, size_t len, bool damaged)
+{
+    enum { BLOCK = 100000 };
+    pyro_strbuf_add(log, "\x28\xb5\x2f\xfd\x00\x50", 6);
+    for (size_t done = 0, size; done < len || done == 0; done += size) {
+        size = len - done < BLOCK ? len - done : BLOCK;
+        bool last = done + size == len && !damaged;
+        unsigned header = (unsigned)size << 3 | last;
+        for (int i = 0; i < 3; i++)
+            pyro_strbuf_add_char(log, (char)(header >> 8 * i));
+        pyro_strbuf_add(log, text + done, size);
+        if (size == 0)
+            break;
+    }
+    if (damaged)
+        pyro_strbuf_add(log, "\x2d\x00\x00garbage", 10); /* a compressed block that is none, and the last */
+}
+
+/* Frames are decompressed side by side: where they end does not show, in the middle of lines or of records that are too
+ * long, nor what follows a damaged one. */
+static void frames_do_not_show(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 700, 30000, 0, 99999, 250000, 5 * MIB};
+    for (int damaged = 0; damaged < 2; damaged++) {
+        struct pyro_strbuf text, stored, kept, expected, report;
+        pyro_strbuf_init(&text, NULL);
+        pyro_strbuf_init(&stored, NULL);
+        pyro_strbuf_init(&kept, NULL);
+        pyro_strbuf_init(&expected, NULL);
+        pyro_strbuf_init(&report, NULL);
+        make_awkward_log(&text, 70000, true);
+        for (size_t at = 0, i = 0, size; at < text.len; at += size, i++) {
+            size_t wanted = sizes[i % (sizeof(sizes) / sizeof(*sizes))];
+            size = text.len - at < wanted ? text.len - at : wanted;
+            bool here = damaged && i == 11;
+            if (i <= 11 || !damaged)
+                pyro_strbuf_add(&kept, text.data + at, size);
+            add_frame(&stored, text.data + at, size, here);
+        }
+        struct kit_options options = {KIT_SIZES, .load.max_record_bytes = 70000, .work.threads = 1};
+        const char *path = kit_path("frames");
+        kit_write(path, kept.data, kept.len);
+        kit_report(kit_load(path, &options), &expected);
+        kit_write(path, stored.data, stored.len);
+        for (options.work.threads = 1; options.work.threads <= 4; options.work.threads++) {
+            kit_report(kit_load(path, &options), &report);
+            const char *note = strstr(report.data, "zstd stream is damaged");
+            assert_int_equal(note != NULL, damaged);
+            if (!damaged)
+                assert_string_equal(report.data, expected.data);
+            char counted[100];
+            snprintf(counted, sizeof(counted), "\"bytes\": %zu, \"lines\": ", kept.len);
+            assert_non_null(strstr(report.data, counted));
+            assert_non_null(strstr(expected.data, counted));
+        }
+        pyro_strbuf_done(&text);
+        pyro_strbuf_done(&stored);
+        pyro_strbuf_done(&kept);
+        pyro_strbuf_done(&expected);
+        pyro_strbuf_done(&report);
+    }
+}
+
 static void add_phase(void *context, const struct pyro_phase *phase)
 {
     struct pyro_strbuf *names = context;
@@ -280,6 +345,7 @@ int main(void)
         cmocka_unit_test(nothing_to_load),
         cmocka_unit_test(thousands_of_parts),
         cmocka_unit_test(phases_are_reported),
+        cmocka_unit_test(frames_do_not_show),
     };
     return cmocka_run_group_tests_name("load", tests, NULL, clean);
 }

@@ -40,8 +40,35 @@ static enum pyro_status read_memory(void *context, void *buffer, size_t capacity
     return PYRO_OK;
 }
 
-struct kit_result kit_decode(const struct pyro_codec *codec, const void *bytes, size_t len, size_t piece,
-                             size_t capacity)
+static void assert_same(const struct pyro_strbuf *got, const struct pyro_strbuf *expected)
+{
+    assert_int_equal(got->len, expected->len);
+    if (got->len)
+        assert_memory_equal(got->data, expected->data, got->len);
+}
+
+/* Adds what the stream gives next by a unit, each of which is unpacked for itself. False: there is none. */
+static bool add_unit(const struct pyro_codec *codec, void *state, struct pyro_unit *unit, struct kit_result *result)
+{
+    struct pyro_error error = {.size = sizeof(error)};
+    unit->len = 0;
+    if (codec->take)
+        assert_int_equal(codec->take(state, unit, &error), PYRO_OK);
+    if (unit->len == 0)
+        return false;
+    assert_true(unit->plain_most <= PYRO_UNIT_PLAIN_MOST);
+    unsigned char *plain = malloc(unit->plain_most ? unit->plain_most : 1);
+    size_t got = 0;
+    assert_non_null(plain);
+    assert_int_equal(codec->unpack(unit, plain, &got, &result->damage, &error), PYRO_OK);
+    assert_true(got <= unit->plain_most);
+    pyro_strbuf_add(&result->plain, (const char *)plain, got);
+    free(plain);
+    return !result->damage;
+}
+
+static struct kit_result decode(const struct pyro_codec *codec, const void *bytes, size_t len, size_t piece,
+                                size_t capacity, bool by_units)
 {
     /* Exactly as large as the data, so that the sanitizers see every byte read beyond it. */
     unsigned char *copy = malloc(len ? len : 1), *buffer = malloc(capacity);
@@ -50,6 +77,7 @@ struct kit_result kit_decode(const struct pyro_codec *codec, const void *bytes, 
     memcpy(copy, bytes, len);
     struct memory_input input = {copy, len, piece};
     struct kit_result result = {.damage = NULL};
+    struct pyro_unit unit = {.codec = codec};
     pyro_strbuf_init(&result.plain, NULL);
     struct pyro_error error = {.size = sizeof(error)};
     void *state = NULL;
@@ -57,27 +85,36 @@ struct kit_result kit_decode(const struct pyro_codec *codec, const void *bytes, 
     size_t got;
     do {
         assert_null(result.damage);
+        while (by_units && add_unit(codec, state, &unit, &result))
+            continue;
+        if (result.damage)
+            break;
         assert_int_equal(codec->read(state, buffer, capacity, &got, &result.damage, &error), PYRO_OK);
         assert_true(got <= capacity);
         assert_true(got == 0 || !result.damage);
         pyro_strbuf_add(&result.plain, (const char *)buffer, got);
     } while (got > 0);
+    pyro_unit_done(&unit);
     codec->close(state);
     free(buffer);
     free(copy);
     return result;
 }
 
+struct kit_result kit_decode(const struct pyro_codec *codec, const void *bytes, size_t len, size_t piece,
+                             size_t capacity)
+{
+    struct kit_result result = decode(codec, bytes, len, piece, capacity, false);
+    struct kit_result units = decode(codec, bytes, len, piece, capacity, true);
+    assert_same(&units.plain, &result.plain);
+    assert_string_equal(units.damage ? units.damage : "", result.damage ? result.damage : "");
+    kit_done(&units);
+    return result;
+}
+
 void kit_done(struct kit_result *result)
 {
     pyro_strbuf_done(&result->plain);
-}
-
-static void assert_same(const struct pyro_strbuf *got, const struct pyro_strbuf *expected)
-{
-    assert_int_equal(got->len, expected->len);
-    if (got->len)
-        assert_memory_equal(got->data, expected->data, got->len);
 }
 
 static void assert_prefix(const struct pyro_strbuf *got, const struct pyro_strbuf *whole)

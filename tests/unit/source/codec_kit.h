@@ -21,7 +21,7 @@ struct kit_result {
 };
 
 /* Decodes `len` bytes that arrive `piece` at a time, into a buffer of `capacity`. Also checks what every read promises:
- * no more than `capacity`, damage only together with the end. */
+ * no more than `capacity`, damage only together with the end; and that units give the same bytes and damage. */
 struct kit_result kit_decode(const struct pyro_codec *codec, const void *bytes, size_t len, size_t piece,
                              size_t capacity);
 void kit_done(struct kit_result *result);
