@@ -113,9 +113,9 @@ struct pyro_phase {
     const char *name;    /* such as "decode", as in docs/cli/diagnose.md; static */
     const char *part_of; /* the phase that it is a part of; parts may run at the same time. NULL: of the call; those
                           * follow each other */
+    unsigned threads;    /* the largest number that worked at a time */
     uint64_t wall_us;    /* from its beginning to its end; of a part: the sum over its threads, without waiting */
     uint64_t cpu_us;     /* of the process meanwhile; of a part: of its threads */
-    unsigned threads;    /* at most so many worked */
 };
 
 /* What any long call may need. Each function says which fields it uses. */
@@ -219,6 +219,29 @@ typedef struct pyro_app pyro_app;
  * integrity says what is missing. PYRO_ERROR_INPUT: the log cannot be read, or has no Spark event. */
 PYRO_API enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_load_options *load,
                                         const struct pyro_options *options, pyro_app **ret, struct pyro_error *error);
+
+/* What is done with each of many logs. */
+struct pyro_each_input {
+    size_t size; /* sizeof(struct pyro_each_input) */
+    void *context;
+    /* Makes something of an application on the thread that loaded it; several run at the same time. `options` are for
+     * what it calls. PYRO_ERROR_INPUT is a failure of this log alone, as one of pyro_app_load() is. NULL: nothing is
+     * made. */
+    enum pyro_status (*work)(void *context, size_t index, pyro_app *app, const struct pyro_options *options, void **ret,
+                             struct pyro_error *error);
+    /* Takes over what `work` made; on the calling thread, in the order of the inputs. `app` is released afterwards.
+     * NULL: it could not be loaded, and `failure` says why. A result other than PYRO_OK ends the call. */
+    enum pyro_status (*take)(void *context, size_t index, pyro_app *app, void *made, const struct pyro_error *failure,
+                             struct pyro_error *error);
+    /* Frees what `work` made and `take` did not get; on the calling thread. */
+    void (*drop)(void *context, void *made);
+};
+
+/* pyro_app_load() of all inputs. Logs are loaded next to each other: at most as many as there are threads, and those
+ * that are loaded or wait to be taken count (of addresses four). If there are fewer logs, they share the threads. */
+PYRO_API enum pyro_status pyro_inputs_each(const pyro_inputs *inputs, const struct pyro_load_options *load,
+                                           const struct pyro_options *options, const struct pyro_each_input *each,
+                                           struct pyro_error *error);
 /* What identifies the application from run to run: its name, else its id, else the log's path. */
 PYRO_API const char *pyro_app_name(const pyro_app *app);
 PYRO_API pyro_app *pyro_app_retain(pyro_app *app);

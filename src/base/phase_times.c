@@ -60,9 +60,9 @@ void pyro_phase_part(const struct pyro_phases *phases, const struct pyro_stopwat
         .size = sizeof(phase),
         .name = name,
         .part_of = part_of,
+        .threads = threads,
         .wall_us = sum->wall_us,
         .cpu_us = sum->cpu_us,
-        .threads = threads,
     };
     phases->take(phases->context, &phase);
 }

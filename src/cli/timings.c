@@ -62,9 +62,9 @@ void cli_timings_end(const char *name)
     const struct pyro_phase phase = {
         .size = sizeof(phase),
         .name = name,
+        .threads = 1,
         .wall_us = microseconds(CLOCK_MONOTONIC) - timings.command_us,
         .cpu_us = microseconds(CLOCK_PROCESS_CPUTIME_ID) - timings.command_cpu_us,
-        .threads = 1,
     };
     if (timings.wanted)
         take(NULL, &phase);

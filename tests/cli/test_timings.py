@@ -38,6 +38,11 @@ def test_phases_of_several_logs_add_up(pyrometer: Command, log: Path, compressed
     assert list(phases(run.stderr)) == [*OPEN, *LOAD, *DIAGNOSE, "render"]
 
 
+def test_phases_of_logs_that_are_read_together_add_up(pyrometer: Command, log: Path, compressed_log: Path) -> None:
+    run = pyrometer("diagnose", log, compressed_log, log, "--timings", "--threads", 4)
+    assert list(phases(run.stderr)) == [*OPEN, *LOAD, *DIAGNOSE, "render"]
+
+
 @pytest.mark.parametrize("verb", ["whatif", "cost", "sql"])
 def test_other_verbs_that_load(pyrometer: Command, log: Path, verb: str) -> None:
     query = ["select count(*) from tasks"] if verb == "sql" else []

@@ -30,32 +30,37 @@ static enum pyro_status unreadable(struct cost *state, const char *path, const c
     return pyro_costs_add_unreadable(state->costs, path, reason, &state->error);
 }
 
+static enum pyro_status take_app(void *context, size_t index, pyro_app *app, void *made,
+                                 const struct pyro_error *failure, struct pyro_error *error)
+{
+    struct cost *state = context;
+    enum pyro_status status;
+    (void)made;
+    (void)error; /* state->error, which is the caller's too */
+    cli_progress_erase(&state->progress);
+    if (cli_stop_signal() != 0)
+        status = state->error.code = PYRO_ERROR_CANCELLED;
+    else if (failure != NULL)
+        status = unreadable(state, pyro_inputs_path(state->inputs, index), failure->message);
+    else
+        status = pyro_costs_add(state->costs, app, &state->error);
+    state->read_count += status == PYRO_OK && failure == NULL;
+    cli_progress_start(&state->progress, index + 1, pyro_inputs_count(state->inputs));
+    return status;
+}
+
 static enum pyro_status add_logs(struct cost *state)
 {
+    const struct pyro_each_input each = {.size = sizeof(each), .context = state, .take = take_app};
     enum pyro_status status = PYRO_OK;
-    size_t count = pyro_inputs_count(state->inputs);
     for (size_t i = 0; i < pyro_inputs_unreadable_count(state->inputs) && status == PYRO_OK; i++)
         status = unreadable(state, pyro_inputs_unreadable_path(state->inputs, i),
                             pyro_inputs_unreadable_reason(state->inputs, i));
-    for (size_t i = 0; i < count && status == PYRO_OK; i++) {
-        pyro_app *app = NULL;
-        if (cli_stop_signal() != 0)
-            return state->error.code = PYRO_ERROR_CANCELLED;
-        cli_progress_start(&state->progress, i, count);
-        status = pyro_app_load(state->inputs, i, &state->options.load, &state->options.work, &app, &state->error);
-        cli_progress_erase(&state->progress);
-        if (status == PYRO_ERROR_INPUT) {
-            char reason[1024];
-            snprintf(reason, sizeof(reason), "%s", state->error.message);
-            status = unreadable(state, pyro_inputs_path(state->inputs, i), reason);
-            continue;
-        }
-        if (status == PYRO_OK) {
-            status = pyro_costs_add(state->costs, app, &state->error);
-            state->read_count++;
-        }
-        pyro_app_release(app);
-    }
+    if (status != PYRO_OK)
+        return status;
+    cli_progress_start(&state->progress, 0, pyro_inputs_count(state->inputs));
+    status = pyro_inputs_each(state->inputs, &state->options.load, &state->options.work, &each, &state->error);
+    cli_progress_erase(&state->progress);
     return status;
 }
 

@@ -30,6 +30,7 @@ struct diagnose {
     struct unreadable *unreadable;
     size_t unreadable_count;
     size_t read_count;
+    bool alone; /* one log: its report is the document */
     struct pyro_error error;
 };
 
@@ -125,22 +126,6 @@ static int open_store(struct diagnose *state)
     return CLI_EXIT_OK;
 }
 
-/* Loads and diagnoses one input. */
-static enum pyro_status diagnose_input(struct diagnose *state, size_t index, pyro_diagnosis **ret)
-{
-    pyro_app *app = NULL;
-    cli_progress_start(&state->progress, index, pyro_inputs_count(state->inputs));
-    enum pyro_status status =
-        pyro_app_load(state->inputs, index, &state->options.load, &state->options.work, &app, &state->error);
-    cli_progress_erase(&state->progress);
-    if (status != PYRO_OK)
-        return status;
-    struct pyro_diagnose_options wanted = {.size = sizeof(wanted), .config = state->config, .prices = state->prices};
-    status = pyro_diagnose(app, &wanted, &state->options.work, ret, &state->error);
-    pyro_app_release(app);
-    return status == PYRO_OK ? use_store(state, *ret) : status;
-}
-
 /* An input that could not be read is part of the store's history too. */
 static void store_unreadable(struct diagnose *state)
 {
@@ -166,30 +151,66 @@ static enum pyro_status add_report(struct diagnose *state, const pyro_diagnosis 
     return status == PYRO_OK ? pyro_reports_add(state->reports, diagnosis, &state->error) : status;
 }
 
-static enum pyro_status diagnose_each(struct diagnose *state, bool alone)
+/* On any thread. */
+static enum pyro_status diagnose_app(void *context, size_t index, pyro_app *app, const struct pyro_options *options,
+                                     void **ret, struct pyro_error *error)
 {
-    size_t count = pyro_inputs_count(state->inputs);
-    for (size_t i = 0; i < count; i++) {
-        if (cli_stop_signal() != 0)
-            return state->error.code = PYRO_ERROR_CANCELLED;
-        pyro_diagnosis *diagnosis = NULL;
-        enum pyro_status status = diagnose_input(state, i, &diagnosis);
-        if (status == PYRO_ERROR_INPUT) {
-            if (!keep_unreadable(state, pyro_inputs_path(state->inputs, i), state->error.message))
-                return PYRO_ERROR_MEMORY;
-            continue;
-        }
-        if (status == PYRO_OK) {
-            state->read_count++;
-            cli_timings_begin();
-            status = add_report(state, diagnosis, alone);
-            cli_timings_end("render");
-        }
-        pyro_diagnosis_free(diagnosis);
-        if (status != PYRO_OK)
-            return status;
-    }
-    return PYRO_OK;
+    const struct diagnose *state = context;
+    const struct pyro_diagnose_options wanted = {
+        .size = sizeof(wanted), .config = state->config, .prices = state->prices};
+    pyro_diagnosis *diagnosis = NULL;
+    (void)index;
+    enum pyro_status status = pyro_diagnose(app, &wanted, options, &diagnosis, error);
+    *ret = diagnosis;
+    return status;
+}
+
+static void drop_diagnosis(void *context, void *diagnosis)
+{
+    (void)context;
+    pyro_diagnosis_free(diagnosis);
+}
+
+static enum pyro_status report_app(struct diagnose *state, size_t index, pyro_diagnosis *diagnosis,
+                                   const struct pyro_error *failure)
+{
+    if (failure != NULL)
+        return keep_unreadable(state, pyro_inputs_path(state->inputs, index), failure->message) ? PYRO_OK
+                                                                                                : PYRO_ERROR_MEMORY;
+    enum pyro_status status = use_store(state, diagnosis);
+    if (status != PYRO_OK)
+        return status;
+    state->read_count++;
+    cli_timings_begin();
+    status = add_report(state, diagnosis, state->alone);
+    cli_timings_end("render");
+    return status;
+}
+
+/* In the order of the inputs. */
+static enum pyro_status take_app(void *context, size_t index, pyro_app *app, void *made,
+                                 const struct pyro_error *failure, struct pyro_error *error)
+{
+    struct diagnose *state = context;
+    (void)app;
+    (void)error; /* state->error, which is the caller's too */
+    cli_progress_erase(&state->progress);
+    enum pyro_status status =
+        cli_stop_signal() != 0 ? (state->error.code = PYRO_ERROR_CANCELLED) : report_app(state, index, made, failure);
+    pyro_diagnosis_free(made);
+    cli_progress_start(&state->progress, index + 1, pyro_inputs_count(state->inputs));
+    return status;
+}
+
+static enum pyro_status diagnose_each(struct diagnose *state)
+{
+    const struct pyro_each_input each = {
+        .size = sizeof(each), .context = state, .work = diagnose_app, .take = take_app, .drop = drop_diagnosis};
+    cli_progress_start(&state->progress, 0, pyro_inputs_count(state->inputs));
+    enum pyro_status status =
+        pyro_inputs_each(state->inputs, &state->options.load, &state->options.work, &each, &state->error);
+    cli_progress_erase(&state->progress);
+    return status;
 }
 
 /* The end of a document of several: what could not be read. A document of nothing is written in JSON only. */
@@ -239,11 +260,11 @@ static int diagnose_all(struct diagnose *state)
                              pyro_inputs_unreadable_reason(state->inputs, i)))
             return cli_failure(&state->error);
     size_t found = pyro_inputs_count(state->inputs);
-    bool alone = call->argument_count == 1 && found + bad <= 1;
-    enum pyro_status status = diagnose_each(state, alone);
+    state->alone = call->argument_count == 1 && found + bad <= 1;
+    enum pyro_status status = diagnose_each(state);
     if (status == PYRO_OK)
         store_unreadable(state);
-    if (status == PYRO_OK && !alone)
+    if (status == PYRO_OK && !state->alone)
         status = finish_reports(state);
     return status == PYRO_OK ? complain_unreadable(state) : cli_failure(&state->error);
 }
