@@ -21,23 +21,26 @@ enum { STAGES_MIN = 4, COLD_MIN = 2 };
 
 enum kind { LATER, FIRST, COLD };
 
-struct begun {
-    int64_t at, to;
+/* A task that began before any other of its stage had ended on its executor. */
+struct early {
+    int64_t at;
     uint32_t executor, place;
-    enum kind kind;
 };
 
 struct search {
     struct pyro_predicted_run *run;
-    struct begun *tasks, *stage; /* as run->tasks; some of one stage, sorted */
-    int64_t *warm, *ended;       /* when the first task of each executor ended, and the first one of a stage there */
-    double *values;              /* room to find medians in */
+    int64_t *launches;     /* of rows of app->tasks */
+    uint32_t *executors;   /* of the same; UINT32_MAX: unknown */
+    unsigned char *kinds;  /* enum kind, as run->tasks */
+    struct early *stage;   /* of one stage */
+    int64_t *warm, *ended; /* when the first task of each executor ended, and the first one of a stage there */
+    double *values;        /* room to find medians in */
     size_t largest;
 };
 
 static int by_begin(const void *a, const void *b)
 {
-    const struct begun *one = a, *other = b;
+    const struct early *one = a, *other = b;
     if (one->executor != other->executor)
         return one->executor < other->executor ? -1 : 1;
     if (one->at != other->at)
@@ -45,51 +48,56 @@ static int by_begin(const void *a, const void *b)
     return (one->place > other->place) - (one->place < other->place);
 }
 
-static bool read_begun(struct search *search)
+static int64_t end_of(const struct search *search, const struct pyro_task_facts *task)
+{
+    return pyro_add_saturating(search->launches[task->row], (int64_t)task->ms);
+}
+
+static void read_begun(struct search *search)
 {
     const struct pyro_predicted_run *run = search->run;
     const struct pyro_app *app = run->app;
-    uint32_t *executors = pyro_scratch(app, app->tasks.count, sizeof(*executors));
-    int64_t *launches = pyro_scratch(app, app->tasks.count, sizeof(*launches)), buffer[PYRO_READ_ROWS];
-    for (size_t first = 0; executors && launches && first < app->tasks.count; first += PYRO_READ_ROWS) {
+    int64_t buffer[PYRO_READ_ROWS];
+    for (size_t first = 0; first < app->tasks.count; first += PYRO_READ_ROWS) {
         size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
-        pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, launches + first);
+        pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, search->launches + first);
         pyro_task_read(&app->tasks, PYRO_TASK_executor_row, first, count, buffer);
         for (size_t i = 0; i < count; i++)
-            executors[first + i] =
+            search->executors[first + i] =
                 buffer[i] >= 0 && buffer[i] < (int64_t)app->executors.count ? (uint32_t)buffer[i] : UINT32_MAX;
     }
     for (size_t i = 0; i < app->executors.count; i++)
         search->warm[i] = INT64_MAX;
-    for (size_t s = 0; executors && launches && s < app->stages.count; s++)
+    for (size_t s = 0; s < app->stages.count; s++)
         for (uint32_t i = 0; i < run->stages[s].count; i++) {
             const struct pyro_task_facts *task = &run->tasks[run->stages[s].first + i];
-            struct begun *begun = &search->tasks[run->stages[s].first + i];
-            *begun = (struct begun){launches[task->row], launches[task->row], executors[task->row], i, LATER};
-            begun->to = pyro_add_saturating(begun->at, (int64_t)task->ms);
-            if (begun->executor != UINT32_MAX && begun->to < search->warm[begun->executor])
-                search->warm[begun->executor] = begun->to;
+            uint32_t executor = search->executors[task->row];
+            int64_t to = end_of(search, task);
+            if (executor != UINT32_MAX && to < search->warm[executor])
+                search->warm[executor] = to;
         }
-    bool done = executors && launches;
-    pyro_release(app->allocator, executors);
-    pyro_release(app->allocator, launches);
-    return done;
 }
 
 /* The tasks of a stage that began on their executor before any other had ended there, by executor and time. */
 static uint32_t find_early(struct search *search, const struct pyro_stage_facts *facts)
 {
-    const struct begun *tasks = search->tasks + facts->first;
+    const struct pyro_task_facts *tasks = search->run->tasks + facts->first;
     uint32_t count = 0;
     for (uint32_t i = 0; i < facts->count; i++)
-        if (tasks[i].executor != UINT32_MAX)
-            search->ended[tasks[i].executor] = INT64_MAX;
-    for (uint32_t i = 0; i < facts->count; i++)
-        if (tasks[i].executor != UINT32_MAX && tasks[i].to < search->ended[tasks[i].executor])
-            search->ended[tasks[i].executor] = tasks[i].to;
-    for (uint32_t i = 0; i < facts->count; i++)
-        if (tasks[i].executor != UINT32_MAX && tasks[i].at < search->ended[tasks[i].executor])
-            search->stage[count++] = tasks[i];
+        if (search->executors[tasks[i].row] != UINT32_MAX)
+            search->ended[search->executors[tasks[i].row]] = INT64_MAX;
+    for (uint32_t i = 0; i < facts->count; i++) {
+        uint32_t executor = search->executors[tasks[i].row];
+        int64_t to = end_of(search, &tasks[i]);
+        if (executor != UINT32_MAX && to < search->ended[executor])
+            search->ended[executor] = to;
+    }
+    for (uint32_t i = 0; i < facts->count; i++) {
+        uint32_t executor = search->executors[tasks[i].row];
+        int64_t at = search->launches[tasks[i].row];
+        if (executor != UINT32_MAX && at < search->ended[executor])
+            search->stage[count++] = (struct early){at, executor, i};
+    }
     if (count > 1)
         qsort(search->stage, count, sizeof(*search->stage), by_begin);
     return count;
@@ -111,7 +119,7 @@ static void mark_stage(struct search *search, size_t row)
         if (left == 0)
             continue;
         left--;
-        search->tasks[facts->first + search->stage[i].place].kind =
+        search->kinds[facts->first + search->stage[i].place] =
             search->stage[i].at < search->warm[executor] ? COLD : FIRST;
     }
 }
@@ -122,7 +130,7 @@ static double median_of(const struct search *search, size_t row, enum kind kind,
     const struct pyro_stage_facts *facts = &search->run->stages[row];
     size_t count = 0;
     for (uint32_t i = 0; i < facts->count; i++)
-        if (search->tasks[facts->first + i].kind == kind)
+        if (search->kinds[facts->first + i] == kind)
             search->values[count++] = (double)search->run->tasks[facts->first + i].ms;
     *ret_count = count;
     return pyro_median(search->values, count);
@@ -167,7 +175,7 @@ static double find_cold(const struct search *search, size_t cold)
             continue;
         later = laters > 0 ? later : first - (double)run->first_ms[s];
         for (uint32_t i = 0; i < run->stages[s].count; i++)
-            if (search->tasks[run->stages[s].first + i].kind == COLD)
+            if (search->kinds[run->stages[s].first + i] == COLD)
                 extras[count++] = fmax((double)run->tasks[run->stages[s].first + i].ms - later, 0);
     }
     if (extras)
@@ -184,8 +192,8 @@ static bool find_all(struct search *search)
     for (size_t s = 0; s < run->app->stages.count; s++) {
         mark_stage(search, s);
         for (uint32_t i = 0; i < run->stages[s].count; i++) {
-            count += search->tasks[run->stages[s].first + i].kind != LATER;
-            cold += search->tasks[run->stages[s].first + i].kind == COLD;
+            count += search->kinds[run->stages[s].first + i] != LATER;
+            cold += search->kinds[run->stages[s].first + i] == COLD;
         }
     }
     run->firsts = pyro_scratch(run->app, count, sizeof(*run->firsts));
@@ -194,7 +202,7 @@ static bool find_all(struct search *search)
     run->cold_ms = find_cold(search, cold);
     for (size_t s = 0; run->cold_ms >= 0 && s < run->app->stages.count; s++)
         for (uint32_t i = 0; i < run->stages[s].count; i++) {
-            enum kind kind = search->tasks[run->stages[s].first + i].kind;
+            enum kind kind = (enum kind)search->kinds[run->stages[s].first + i];
             double ms = (double)run->tasks[run->stages[s].first + i].ms;
             if (kind == LATER)
                 continue;
@@ -213,14 +221,22 @@ bool pyro_predict_take_firsts(struct pyro_predicted_run *run)
     for (size_t s = 0; s < app->stages.count; s++)
         search.largest = run->stages[s].count > search.largest ? run->stages[s].count : search.largest;
     run->first_ms = pyro_scratch(app, app->stages.count, sizeof(*run->first_ms));
-    search.tasks = pyro_scratch(app, app->tasks.count, sizeof(*search.tasks));
+    search.launches = pyro_scratch(app, app->tasks.count, sizeof(*search.launches));
+    search.executors = pyro_scratch(app, app->tasks.count, sizeof(*search.executors));
+    search.kinds = pyro_scratch(app, app->tasks.count, sizeof(*search.kinds));
     search.stage = pyro_scratch(app, search.largest, sizeof(*search.stage));
     search.values = pyro_scratch(app, search.largest, sizeof(*search.values));
     search.warm = pyro_scratch(app, app->executors.count, sizeof(*search.warm));
     search.ended = pyro_scratch(app, app->executors.count, sizeof(*search.ended));
-    bool done = run->first_ms && search.tasks && search.stage && search.values && search.warm && search.ended &&
-                read_begun(&search) && find_all(&search);
-    pyro_release(app->allocator, search.tasks);
+    bool done = run->first_ms && search.launches && search.executors && search.kinds && search.stage && search.values &&
+                search.warm && search.ended;
+    if (done) {
+        read_begun(&search);
+        done = find_all(&search);
+    }
+    pyro_release(app->allocator, search.launches);
+    pyro_release(app->allocator, search.executors);
+    pyro_release(app->allocator, search.kinds);
     pyro_release(app->allocator, search.stage);
     pyro_release(app->allocator, search.values);
     pyro_release(app->allocator, search.warm);
