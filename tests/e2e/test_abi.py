@@ -25,7 +25,7 @@ INCOMPATIBLE = {
     "another result": (VERSION, "PYRO_API int pyro_version(void);"),
     "another parameter": ("pyro_gate_passed(const pyro_gate *gate)", "pyro_gate_passed(const pyro_gate *gate, int n)"),
     "fields change places": ("uint64_t jobs, stages;\n    uint64_t executions;", "uint64_t executions, jobs, stages;"),
-    "a field between others": ("    unsigned threads;", "    int more[4];\n    unsigned threads;"),
+    "a field between others": ("    unsigned threads; /* 0:", "    int more[4];\n    unsigned threads; /* 0:"),
     "a field in the padding": ("    int passed;\n};", "    int passed;\n    int more;\n};"),
     "another type of a field": ("    double confidence;", "    float confidence;"),
     "a struct within a struct": ("const struct pyro_retained_limits *retained", "struct pyro_retained_limits retained"),
