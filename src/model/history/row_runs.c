@@ -46,18 +46,18 @@ static bool sort_rows(uint32_t *rows, size_t count)
     return true;
 }
 
-static bool add_row(pyro_history_runs *runs, uint32_t row)
+static bool add_run(pyro_history_runs *runs, struct pyro_history_run run)
 {
     if (runs->count > 0) {
         struct pyro_history_run *last = &runs->items[runs->count - 1];
-        if (last->first + last->count == row) {
-            last->count++;
+        if (last->first + last->count == run.first) {
+            last->count += run.count;
             return true;
         }
     }
     struct pyro_history_run *added = pyro_vec_push(runs, NULL);
     if (added)
-        *added = (struct pyro_history_run){row, 1};
+        *added = run;
     return added != NULL;
 }
 
@@ -71,9 +71,12 @@ static bool part_run(const struct pyro_history *history, struct pyro_history_run
         uint32_t first = run.first + at, count = run.count - at < BLOCK ? run.count - at : BLOCK;
         pyro_task_read(&history->ended, PYRO_TASK_finish_ms, first, count, finish_ms);
         pyro_task_read(&history->ended, PYRO_TASK_status, first, count, status);
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0, next; i < count; i = next) {
             bool good = pyro_history_status_of(finish_ms[i], status[i]) == PYRO_HTASK_SUCCESS;
-            if (!add_row(good ? succeeded : others, first + i))
+            for (next = i + 1; next < count; next++)
+                if ((pyro_history_status_of(finish_ms[next], status[next]) == PYRO_HTASK_SUCCESS) != good)
+                    break;
+            if (!add_run(good ? succeeded : others, (struct pyro_history_run){first + i, next - i}))
                 return false;
         }
     }

@@ -55,11 +55,6 @@ int64_t pyro_spark_place(double quantile, size_t count);
 
 /* ---- Shared by families ---- */
 
-/* What Spark derives of a task. */
-int64_t pyro_spark_duration(const struct pyro_history_task *task);
-int64_t pyro_spark_getting_result(const struct pyro_history_task *task);
-int64_t pyro_spark_scheduler_delay(const struct pyro_history_task *task);
-
 /* The stage attempt that a route's first two segments name; NULL: there is none, and the request is answered. */
 const struct pyro_history_stage *pyro_spark_find_stage(struct spark_request *request);
 

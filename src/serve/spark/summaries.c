@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/collections/memo.h"
+#include "serve/spark/task_times.h"
 
 #define METRIC(name)                                                                                                   \
     {                                                                                                                  \
@@ -183,47 +184,74 @@ static bool pick_sum(struct spark_summaries *summaries, const struct spark_summa
     return pick(summaries, places, count, to);
 }
 
+/* In the order in which derived numbers need more of them. */
+static const enum pyro_task_column derived_columns[] = {
+    PYRO_TASK_launch_ms, PYRO_TASK_finish_ms,      PYRO_TASK_getting_result_ms,
+    PYRO_TASK_run_ms,    PYRO_TASK_deserialize_ms, PYRO_TASK_result_serialize_ms,
+};
+enum { BLOCK = 512, DERIVED_COLUMNS = sizeof(derived_columns) / sizeof(*derived_columns) };
+
+/* One task after the other; `read` has its columns, zero those that `kind` does not need. */
+static inline __attribute__((always_inline)) void derive_block(enum spark_summary_kind kind, int64_t (*read)[BLOCK],
+                                                               size_t count, int64_t *values)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct pyro_history_task task;
+        task.ended = true;
+        task.launch_ms = read[0][i];
+        task.finish_ms = read[1][i];
+        task.fetch_ms = read[2][i];
+        task.metrics[PYRO_HISTORY_executorRunTime] = read[3][i];
+        task.metrics[PYRO_HISTORY_executorDeserializeTime] = read[4][i];
+        task.metrics[PYRO_HISTORY_resultSerializationTime] = read[5][i];
+        values[i] = kind == SUMMARY_DURATION         ? pyro_spark_duration(&task)
+                    : kind == SUMMARY_GETTING_RESULT ? pyro_spark_getting_result(&task)
+                                                     : pyro_spark_scheduler_delay(&task);
+    }
+}
+
 /* One after the other of the runs' rows, in `values`. */
 static int64_t *derive(const struct spark_summaries *summaries, const pyro_history_runs *runs,
-                       int64_t (*of_task)(const struct pyro_history_task *), int64_t *values)
+                       enum spark_summary_kind kind, int64_t *values)
 {
-    enum { BLOCK = 512, COLUMNS = 6 };
-    static const enum pyro_task_column columns[COLUMNS] = {
-        PYRO_TASK_launch_ms, PYRO_TASK_finish_ms,      PYRO_TASK_getting_result_ms,
-        PYRO_TASK_run_ms,    PYRO_TASK_deserialize_ms, PYRO_TASK_result_serialize_ms,
-    };
-    int64_t read[COLUMNS][BLOCK];
-    struct pyro_history_task task = {.ended = true};
+    size_t columns = kind == SUMMARY_DURATION ? 2 : kind == SUMMARY_GETTING_RESULT ? 3 : DERIVED_COLUMNS;
+    int64_t read[DERIVED_COLUMNS][BLOCK] = {{0}};
     for (size_t r = 0; r < runs->count; r++) {
         const struct pyro_history_run *run = &runs->items[r];
         for (uint32_t at = 0; at < run->count; at += BLOCK) {
             size_t count = run->count - at < BLOCK ? run->count - at : BLOCK;
-            for (int c = 0; c < COLUMNS; c++)
-                pyro_task_read(&summaries->history->ended, columns[c], run->first + at, count, read[c]);
-            for (size_t i = 0; i < count; i++) {
-                task.launch_ms = read[0][i];
-                task.finish_ms = read[1][i];
-                task.fetch_ms = read[2][i];
-                task.metrics[PYRO_HISTORY_executorRunTime] = read[3][i];
-                task.metrics[PYRO_HISTORY_executorDeserializeTime] = read[4][i];
-                task.metrics[PYRO_HISTORY_resultSerializationTime] = read[5][i];
-                *values++ = of_task(&task);
-            }
+            for (size_t c = 0; c < columns; c++)
+                pyro_task_read(&summaries->history->ended, derived_columns[c], run->first + at, count, read[c]);
+            if (kind == SUMMARY_DURATION)
+                derive_block(SUMMARY_DURATION, read, count, values);
+            else if (kind == SUMMARY_GETTING_RESULT)
+                derive_block(SUMMARY_GETTING_RESULT, read, count, values);
+            else
+                derive_block(SUMMARY_SCHEDULER_DELAY, read, count, values);
+            values += count;
         }
     }
     return values;
+}
+
+static bool is_never_fetched(const struct spark_summaries *summaries, const pyro_history_runs *runs)
+{
+    int64_t fetched;
+    return runs->count == 0 ||
+           (pyro_history_runs_same(summaries->history, runs, PYRO_TASK_getting_result_ms, &fetched) && fetched <= 0);
 }
 
 /* Of all tasks that ended: Spark keeps apart those that failed by their metrics only. */
 static bool pick_derived(struct spark_summaries *summaries, const struct spark_summary_row *row,
                          const struct places *places, size_t count, double *to)
 {
-    int64_t (*of_task)(const struct pyro_history_task *) = row->kind == SUMMARY_DURATION ? pyro_spark_duration
-                                                           : row->kind == SUMMARY_GETTING_RESULT
-                                                               ? pyro_spark_getting_result
-                                                               : pyro_spark_scheduler_delay;
-    int64_t *rest = derive(summaries, &summaries->succeeded, of_task, summaries->values);
-    derive(summaries, &summaries->others, of_task, rest);
+    if (row->kind == SUMMARY_GETTING_RESULT && is_never_fetched(summaries, &summaries->succeeded) &&
+        is_never_fetched(summaries, &summaries->others)) {
+        fill(summaries, places, 0, to);
+        return true;
+    }
+    int64_t *rest = derive(summaries, &summaries->succeeded, row->kind, summaries->values);
+    derive(summaries, &summaries->others, row->kind, rest);
     return pick(summaries, places, count, to);
 }
 

@@ -1,36 +1,10 @@
 /* stages/ID/ATTEMPT/taskList, and tasks inside stages */
-#include "base/numbers/saturate.h"
 #include "serve/spark/pieces.h"
 #include "serve/spark/sort.h"
 #include "serve/spark/spark_request.h"
+#include "serve/spark/task_times.h"
 
 const char *const pyro_spark_task_statuses[SPARK_TASK_STATUSES] = {"RUNNING", "KILLED", "FAILED", "SUCCESS", "UNKNOWN"};
-
-/* ---- What Spark derives of a task ---- */
-
-int64_t pyro_spark_duration(const struct pyro_history_task *task)
-{
-    return task->ended && task->finish_ms > task->launch_ms ? pyro_sub_saturating(task->finish_ms, task->launch_ms) : 0;
-}
-
-int64_t pyro_spark_getting_result(const struct pyro_history_task *task)
-{
-    return task->ended && task->fetch_ms > 0
-               ? pyro_sub_wrapping(pyro_add_saturating(task->launch_ms, pyro_spark_duration(task)), task->fetch_ms)
-               : 0;
-}
-
-int64_t pyro_spark_scheduler_delay(const struct pyro_history_task *task)
-{
-    if (!task->ended)
-        return 0;
-    static const unsigned parts[] = {PYRO_HISTORY_executorRunTime, PYRO_HISTORY_executorDeserializeTime,
-                                     PYRO_HISTORY_resultSerializationTime};
-    int64_t delay = pyro_sub_wrapping(pyro_spark_duration(task), pyro_spark_getting_result(task));
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-        delay = pyro_sub_wrapping(delay, task->metrics[parts[i]]);
-    return delay > 0 ? delay : 0;
-}
 
 /* ---- One task ---- */
 
