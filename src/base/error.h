@@ -11,7 +11,8 @@ enum pyro_status pyro_error_set(struct pyro_error *error, enum pyro_status code,
     __attribute__((format(printf, 3, 4)));
 /* Names the input: "what, where". Keeps a path that is already there. */
 void pyro_error_at(struct pyro_error *error, const char *path, uint64_t offset);
-/* The input's own bytes are why. Only what says so may be kept and told again without another try. Returns the code. */
+/* The input's own bytes are why. Only an error that says so may be kept and reported again without another try. Returns
+ * the code. */
 enum pyro_status pyro_error_lasts(struct pyro_error *error, enum pyro_status code);
 void pyro_error_clear(struct pyro_error *error);
 /* False: NULL, or its size was not set, and nothing is written to it. */

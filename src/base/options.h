@@ -50,7 +50,7 @@ struct pyro_load_settings {
     const char *artefact_kind; /* as given */
     bool history;
     /* Gets the beginning of what was read where a log of a server cannot be read, up to PYRO_HTTP_KEPT_BYTES: of the
-     * log, or of the answer that failed. NULL: nobody wants it; as is after pyro_load_resolve(). */
+     * log, or of the answer that failed. NULL: not wanted; so it is after pyro_load_resolve(). */
     struct pyro_strbuf *unread;
 };
 /* Both may be NULL. */

@@ -13,7 +13,7 @@ enum { HASHED_FRAMES = 64, COLONS_MOST = 12, SEEN_FRAMES = 64 };
 enum mode {
     MODE_JAVA,
     MODE_TRACEBACK,    /* frames of Python; the line that names the exception follows */
-    MODE_AFTER_PYTHON, /* that line was there: a handler's traceback or the JVM's side may follow */
+    MODE_AFTER_PYTHON, /* after that line: a handler's traceback or the JVM's side may follow */
     MODE_OTHER_FRAMES  /* those of Spark's driver, or of an exception that was suppressed */
 };
 
@@ -103,7 +103,7 @@ static struct pyro_exception *last(struct reading *reading)
     return reading->chain->count ? &reading->chain->items[reading->chain->count - 1] : NULL;
 }
 
-/* Exceptions of Python that are joined stand in the order in which they were raised: the first one is the root. */
+/* Joined exceptions of Python are in the order in which they were raised: the first one is the root. */
 static void end_python(struct reading *reading)
 {
     struct pyro_exception *items = reading->chain->items;

@@ -49,7 +49,7 @@ int pyro_exit_code(struct pyro_slice reason);
 bool pyro_next_line(struct pyro_slice *text, struct pyro_slice *ret);
 /* Length of the exception's name that a line begins with, or 0: "java.io.IOException: ...", "ValueError: ...". */
 size_t pyro_exception_name_length(struct pyro_slice line);
-/* A frame ("org.apache.spark.rdd.RDD.iterator(RDD.scala:1)") of Spark, of the languages and of what they stand on. */
+/* A frame ("org.apache.spark.rdd.RDD.iterator(RDD.scala:1)") of Spark, of the languages and of their own libraries. */
 bool pyro_is_library_frame(struct pyro_slice frame);
 /* '  File "/app/load.py", line 12, in parse': 'load.py", line 12, in parse'; null for other lines, and for Python's and
  * Spark's own files. */

@@ -15,7 +15,7 @@ enum pyro_log_level {
     PYRO_LEVELS
 };
 
-/* "INFO"; NULL of PYRO_LEVEL_NONE and of what is no level. */
+/* "INFO"; NULL of PYRO_LEVEL_NONE and of what is not a level. */
 static inline const char *pyro_log_level_name(int64_t level)
 {
     static const char *const names[PYRO_LEVELS] = {0, "TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"};

@@ -7,7 +7,7 @@
 
 #include "base/strings/slice.h"
 
-/* What an operator does, whoever runs it. Names as reports show them; the number of a class is no interface. */
+/* What an operator does, in Spark or in a native engine. Names as reports show them; numbers of classes may change. */
 #define PYRO_OPERATOR_CLASSES(CLASS)                                                                                   \
     CLASS(UNKNOWN, "unknown")                                                                                          \
     CLASS(SCAN, "scan")   /* reads files or a data source */                                                           \

@@ -54,8 +54,8 @@ struct pyro_sql_node {
 #include "model/tables/sql_nodes.def"
     /* Not a column: */
     const struct pyro_operator *known; /* NULL: an unknown operator */
-    /* What the operator and all below it compute, as a number that is the same in every query that computes
-     * it; 0 where that cannot be told. `columnless_print` leaves out which columns are read and kept. */
+    /* What the operator and all below it compute, as a number that is the same in every query that computes it; 0 if
+     * that is not known. `columnless_print` leaves out which columns are read and kept. */
     uint64_t exact_print, columnless_print;
     uint32_t condition_length; /* of a filter's condition, in UTF-16 units and without ids of expressions */
     bool computes;             /* a projection with computed columns */

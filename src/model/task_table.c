@@ -61,7 +61,7 @@ static bool keep_metrics(struct pyro_task_table *table, size_t row, struct pyro_
     return !table->open_metrics.failed;
 }
 
-/* Makes room for rows behind what is there; rows of a last chunk that is not full are opened again. */
+/* Makes room for rows after the present ones; rows of a last chunk that is not full are opened again. */
 static bool open_rows(struct pyro_task_table *table)
 {
     table->open = pyro_allocate(table->allocator, sizeof(int64_t) * PYRO_TASK_OPEN_STRIDE * PYRO_TASK_COLUMN_COUNT);

@@ -41,7 +41,7 @@ struct pyro_task_table {
     size_t open_count;
     struct pyro_strbuf open_metrics; /* SQL metrics of the open rows, one row's after the other's */
     size_t *open_metric_ends;        /* for each open row; NULL: no row has any */
-    /* Once analysed: the columns stage_row and executor_row, which depend on tables that may still grow while chunks
+    /* Once analyzed: the columns stage_row and executor_row, which depend on tables that may still grow while chunks
      * are sealed and shared. NULL: as appended. */
     int32_t *stage_rows, *executor_rows;
 };
@@ -62,7 +62,7 @@ bool pyro_task_table_snapshot(const struct pyro_task_table *table, struct pyro_t
 size_t pyro_task_table_bytes(const struct pyro_task_table *table);
 
 /* Gives the column stage_row or executor_row new values, one for each row. `rows` must come from the table's allocator
- * and belongs to the table from here on. */
+ * and then belongs to the table. */
 void pyro_task_table_take_rows(struct pyro_task_table *table, enum pyro_task_column column, int32_t *rows);
 
 /* One value of a sealed table. `row` < count. */

@@ -91,7 +91,7 @@ enum pyro_status pyro_input_open(struct pyro_input *input, const struct pyro_log
                             : open_file(input, part->path.ptr, part->inside, error);
 }
 
-/* Whoever handed down standard input may have made it non-blocking. */
+/* The parent process may have made standard input non-blocking. */
 static bool wait_for_input(int fd)
 {
     struct pollfd waiting = {.fd = fd, .events = POLLIN};

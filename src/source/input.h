@@ -9,7 +9,7 @@ struct pyro_input {
     const struct pyro_allocator *allocator; /* borrowed */
     int fd;                                 /* -1 for archive members */
     bool owns_fd;
-    bool regular;                /* a regular file that stands at offset 0 */
+    bool regular;                /* a regular file at offset 0 */
     uint64_t total;              /* size in bytes, 0 when unknown */
     struct archive *archive;     /* of libarchive, or NULL */
     struct pyro_zip_member *zip; /* what is read without it, or NULL */

@@ -11,7 +11,7 @@ struct pyro_reader {
     const struct pyro_codec *codec; /* NULL: plain */
     void *state;                    /* the codec's */
     unsigned char
-        head[PYRO_SNIFF_BYTES]; /* what was read to recognise the codec; head[given..read) is still to be read */
+        head[PYRO_SNIFF_BYTES]; /* what was read to recognize the codec; head[given..read) is still to be read */
     size_t head_given, head_read;
     uint64_t consumed;
     uint64_t given, most_given; /* decompressed bytes handed out, and how many there may be */
@@ -66,7 +66,7 @@ static enum pyro_status begin(struct pyro_reader *reader, const struct pyro_log_
         struct pyro_byte_input input = {read_stored, reader};
         return reader->codec->open(reader->allocator, input, &reader->state, error);
     }
-    /* Files are recognised as archives when they are listed; this one comes through a pipe, or from another archive. */
+    /* Files are recognized as archives when they are listed; this one comes through a pipe, or from another archive. */
     if (reader->head_read >= 4 && memcmp(reader->head, "PK\003\004", 4) == 0)
         return pyro_error_lasts(
             error,

@@ -38,7 +38,7 @@ struct pyro_reader_check {
 /* One file (or archive member, or standard input) of a log. Strings belong to the list's arena. */
 struct pyro_log_part {
     struct pyro_slice path;   /* NUL-terminated; "-" is standard input */
-    struct pyro_slice member; /* name inside the archive at `path`; null ptr when `path` is no archive */
+    struct pyro_slice member; /* name inside the archive at `path`; null ptr if `path` is not an archive */
     bool compacted;           /* the name ends in .compact (before a codec's suffix) */
     struct pyro_slice label;  /* what a report calls it; null ptr: its member, else its path */
     uint64_t place;           /* of the member's record in the archive's directory; 0: not known */
@@ -71,7 +71,7 @@ static inline struct pyro_slice pyro_part_name(const struct pyro_log_part *part)
 struct pyro_unreadable {
     struct pyro_slice path;
     struct pyro_slice message; /* one line: what, why, what to do */
-    bool passing;              /* the system refused for now: it says nothing of what is there */
+    bool passing;              /* the system refused for now: this says nothing about the file */
 };
 
 struct pyro_log_list {
@@ -83,11 +83,11 @@ struct pyro_log_list {
 };
 
 /* Finds the logs at each path: a file, "-", a rolling or Databricks folder, a folder of many of these (searched one
- * level deep, hidden names, appstatus files and Spark's *.crc left out), or a zip archive of any of these (recognised
+ * level deep, hidden names, appstatus files and Spark's *.crc left out), or a zip archive of any of these (recognized
  * by content). Files are not opened beyond their first bytes. A path that is missing, not readable, or no kind of log
  * (empty file, device, socket, folder without logs) becomes a row of `unreadable`, never a failure of the call. An
- * address becomes a log of PYRO_LAYOUT_REMOTE without a look at it. Fails
- * only with PYRO_ERROR_MEMORY. `ret` is initialised here and released with pyro_log_list_done() in any case. */
+ * address becomes a log of PYRO_LAYOUT_REMOTE without a look at it. Fails only with PYRO_ERROR_MEMORY. `ret` is
+ * initialised here and released with pyro_log_list_done() in any case. */
 enum pyro_status pyro_source_discover(const char *const *paths, size_t path_count,
                                       const struct pyro_allocator *allocator, struct pyro_log_list *ret,
                                       struct pyro_error *error);
@@ -99,7 +99,7 @@ struct stat;
 struct pyro_known {
     bool (*unchanged)(void *context, const char *path,
                       const struct stat *status); /* asked once for each file, or NULL */
-    /* Asked about a file in a folder of a folder that is not `unchanged`: it was looked into, and is no event log.
+    /* Asked about a file in a folder of a folder that is not `unchanged`: it was looked into, and is not an event log.
      * NULL: nothing is known. */
     bool (*no_event_log)(void *context, const char *path, const struct stat *status);
     void *context;
@@ -118,14 +118,14 @@ enum pyro_status pyro_source_discover_again(const char *const *paths, size_t pat
                                             const struct pyro_allocator *allocator, struct pyro_log_list *ret,
                                             struct pyro_error *error);
 
-/* How many bytes of text an event log that is stored in so many may have: 64 MiB, or `ratio` (0: 1,000) times its bytes
- * if that is more. Event logs of Spark have 20 to 100 times. */
+/* How many bytes of text an event log of `stored_bytes` may have: 64 MiB, or `ratio` (0: 1,000) times its bytes if that
+ * is more. Event logs of Spark have 20 to 100 times. */
 uint64_t pyro_most_decompressed(uint64_t stored_bytes, uint64_t ratio);
 
 /* Decompressed bytes of one part. One thread at a time. */
 struct pyro_reader;
 
-/* Opens a part and recognises its codec by content. Waits for the writer of a FIFO, and for the first bytes of a pipe.
+/* Opens a part and recognizes its codec by content. Waits for the writer of a FIFO, and for the first bytes of a pipe.
  */
 enum pyro_status pyro_reader_open(const struct pyro_log_part *part, const struct pyro_allocator *allocator,
                                   struct pyro_reader **ret, struct pyro_error *error);

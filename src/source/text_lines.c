@@ -21,7 +21,7 @@ void pyro_text_lines_done(struct pyro_text_lines *lines)
     lines->buffer = NULL;
 }
 
-/* Reads more behind what is there, which moves to the front. */
+/* Reads more after the unread bytes, which move to the front. */
 static enum pyro_status fill(struct pyro_text_lines *lines, struct pyro_error *error)
 {
     size_t got;

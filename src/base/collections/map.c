@@ -6,7 +6,7 @@
 #include "base/collections/vec.h"
 #include "base/memory/allocator.h"
 
-/* Many maps are there for each stage and job, and stay small. */
+/* Each stage and job has many maps, and most stay small. */
 enum { FEWEST_SLOTS = 8 };
 
 void pyro_map_init(struct pyro_map *map, const struct pyro_allocator *allocator)

@@ -37,7 +37,7 @@ struct pyro_id_set {
 
 void pyro_id_set_init(struct pyro_id_set *set, const struct pyro_allocator *allocator);
 void pyro_id_set_done(struct pyro_id_set *set);
-/* 1: added; 0: was there; -1: no memory. */
+/* 1: added; 0: already present; -1: no memory. */
 int pyro_id_set_add(struct pyro_id_set *set, int64_t id);
 bool pyro_id_set_has(const struct pyro_id_set *set, int64_t id);
 

@@ -27,7 +27,7 @@ void pyro_vec_trim(void **items, size_t *capacity, size_t count, size_t item_siz
     if (count == 0 || count == *capacity)
         return;
     void *trimmed = pyro_reallocate(allocator, *items, count * item_size);
-    if (trimmed) { /* else it stays as large as it was */
+    if (trimmed) { /* else it keeps its size */
         *items = trimmed;
         *capacity = count;
     }

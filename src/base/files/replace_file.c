@@ -60,7 +60,7 @@ int pyro_replace_file(const char *path, struct pyro_slice content, const struct 
     char name[PATH_MAX];
     struct stat model;
     bool known = how->like && stat(how->like, &model) == 0;
-    /* Nobody else may read it before it has its permissions. */
+    /* No other user may read it before it has its permissions. */
     int file = open_new(path, known ? 0600 : how->mode, name, sizeof(name));
     if (file < 0)
         return errno;

@@ -14,7 +14,7 @@ struct pyro_replacement {
 };
 
 /* Others that replace the same file at the same time do no harm: each puts its own whole file there. Returns 0, or an
- * errno: then the file is as it was, and nothing else is left. */
+ * errno: then the file is unchanged, and nothing else is left. */
 int pyro_replace_file(const char *path, struct pyro_slice content, const struct pyro_replacement *how);
 
 #endif

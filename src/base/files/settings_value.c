@@ -146,7 +146,7 @@ struct unit {
     double value;
 };
 
-/* The longest unit that stands at *at, which moves behind its letters; 0 where there is none. */
+/* The longest unit at *at, which moves after its letters; 0 where there is none. */
 static double take_unit(const char **at, const struct unit *units, size_t count)
 {
     size_t len = 0;

@@ -150,7 +150,7 @@ SCAN(array_end_counting)(const char *p, const char *end, struct pyro_scan_words 
             } else if (--depth == 0) {
                 uint64_t before = (1ULL << at) - 1;
                 braces += __builtin_popcountll(opening & before) - __builtin_popcountll(closing & before);
-                if (words) /* what stands behind the array was counted with it */
+                if (words) /* what follows the array was counted with it */
                     SCAN(count_words)(words, opening & ~before, yes & ~before, no & ~before, -1);
                 return braces == 0 ? p + at + 1 : NULL;
             }

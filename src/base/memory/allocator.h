@@ -7,7 +7,7 @@
 #include "pyrometer.h"
 
 void *pyro_allocate(const struct pyro_allocator *allocator, size_t size);
-/* `memory` may be NULL; on failure returns NULL and leaves `memory` as it was. */
+/* `memory` may be NULL; on failure returns NULL and leaves `memory` unchanged. */
 void *pyro_reallocate(const struct pyro_allocator *allocator, void *memory, size_t size);
 void pyro_release(const struct pyro_allocator *allocator, void *memory);
 

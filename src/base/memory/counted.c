@@ -6,7 +6,7 @@
 
 #include "base/memory/allocator.h"
 
-enum { SIZE_BYTES = 16 }; /* the size of a piece stands before it; keeps the alignment that malloc() gives */
+enum { SIZE_BYTES = 16 }; /* the size of a piece is stored before it; keeps the alignment that malloc() gives */
 
 struct pyro_counted {
     struct pyro_allocator allocator;

@@ -74,7 +74,7 @@ uint64_t pyro_secret_expressions_key(enum pyro_redaction how)
     static const char *const of_spark[] = {names, options, pairs, spark_text, harmless};
     static const char *const of_wide[] = {names, options, pairs, wide_text, shapes, more_names, harmless};
     bool wide = how == PYRO_REDACT_WIDE;
-    uint64_t key = 1 + (uint64_t)how; /* counted up when code beside the expressions changes what is hidden */
+    uint64_t key = 1 + (uint64_t)how; /* counted up when code other than the expressions changes what is hidden */
     for (size_t i = 0; i < (wide ? sizeof(of_wide) : sizeof(of_spark)) / sizeof(*of_wide); i++)
         key = pyro_hash_mix(key ^ pyro_hash_slice(pyro_slice_from(wide ? of_wide[i] : of_spark[i])));
     return key;

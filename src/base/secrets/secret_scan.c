@@ -5,8 +5,8 @@
 /* Bytes of a text that is looked up in a table first. */
 enum { SHORT = 256 };
 
-/* Two or three bytes that stand side by side in every text that an expression of secret_forms.h matches: of each word,
- * sign and shape some that are rare elsewhere. Letters in lower case; `_` and `\` as they are with that bit set too. */
+/* Two or three adjacent bytes of every text that an expression of secret_forms.h matches: of each word, sign and shape
+ * some that are rare elsewhere. Letters in lower case; `_` and `\` as they are with that bit set too. */
 #define LOW(c) ((uint8_t)((c) | 0x20))
 
 /* Of names, headers and addresses: a sign or a blank follows. */

@@ -6,7 +6,7 @@
 
 #include "base/strings/slice.h"
 
-/* False: nothing that secret_forms.h describes is in the text. Most texts are told apart so. */
+/* False: nothing that secret_forms.h describes is in the text. Most texts end here. */
 bool pyro_may_hold_secret(struct pyro_slice text);
 /* False: none of the words that secret_forms.h lists is in the text. */
 bool pyro_may_name_secret(struct pyro_slice text);

@@ -23,7 +23,7 @@ static const char *const settings[PYRO_SECRET_SETTINGS] = {
 
 /* ---- Expressions ------------------------------------------------------------------------------------------------- */
 
-/* Called between any two items of an expression of the log. PCRE2's own limit begins anew at every byte of a text. */
+/* Called between any two items of an expression of the log. PCRE2's own limit starts again at every byte of a text. */
 static int count_step(pcre2_callout_block *block, void *context)
 {
     struct pyro_secrets *secrets = context;
@@ -81,7 +81,7 @@ bool pyro_secrets_configure(struct pyro_secrets *secrets, struct pyro_slice key,
         pyro_slice_is(value, PYRO_REDACTED) || secrets->own_hash[row] == pyro_hash_slice(value) || !start(secrets))
         return false;
     pyro_pattern_free(secrets->own[row]);
-    /* For want of memory it has failed: what a log wants hidden must not be shown since it could not be looked for. */
+    /* It has failed for lack of memory: what a log wants hidden must not be shown since it could not be looked for. */
     secrets->own[row] = pyro_pattern_new(value.ptr, value.len, PCRE2_AUTO_CALLOUT, &secrets->failed);
     secrets->own_hash[row] = pyro_hash_slice(value);
     return secrets->own[row] != NULL;
@@ -106,7 +106,7 @@ static int match(struct pyro_secrets *secrets, const struct pyro_pattern *patter
     return result;
 }
 
-/* Also where it cannot be told within the limits. */
+/* Also true if the limits end before an answer. */
 static bool matches(struct pyro_secrets *secrets, const struct pyro_pattern *pattern, struct pyro_slice text)
 {
     if (!pattern || !text.ptr)

@@ -1,8 +1,8 @@
-/* What nobody should read: values of properties whose names speak of secrets, and secrets amid other text.
+/* What must stay unread: values of properties whose names suggest secrets, and secrets inside other text.
  *
  * Spark redacts both when it writes a log, by spark.redaction.regex and its like. Logs come without that nevertheless:
  * of old versions, with the setting narrowed, and of texts that it does not look into. So Spark's defaults hold here
- * whatever the log's own settings are, those beside them, and by default more (secret_forms.h).
+ * whatever the log's own settings are, those settings in addition, and by default more (secret_forms.h).
  *
  * Who uses this: decode/intake.h, through which every text of a log goes, and the few that read a log otherwise. */
 #ifndef PYRO_BASE_SECRETS_SECRETS_H
@@ -65,7 +65,7 @@ struct pyro_slice pyro_secrets_text(struct pyro_secrets *secrets, struct pyro_sl
  * where spark.sql.redaction.options.regex does not find their names or values. */
 struct pyro_slice pyro_secrets_plan(struct pyro_secrets *secrets, struct pyro_slice text, struct pyro_strbuf *buffer);
 
-/* False: nothing is to be hidden in these bytes, which are told apart at a glance. */
+/* False: nothing is to be hidden in these bytes, by a quick look. */
 bool pyro_secrets_suspects(const struct pyro_secrets *secrets, struct pyro_slice bytes);
 
 #endif

@@ -90,7 +90,7 @@ struct pyro_string_pool *pyro_string_pool_snapshot(struct pyro_string_pool *pool
     return copy;
 }
 
-/* `ret_new`: told of a text that the gate has to see first, which is not added then; NULL: it has. */
+/* `ret_new`: set if the gate has to see the text first, which is then not added; NULL: it has seen it. */
 static uint32_t intern_as_is(struct pyro_string_pool *pool, struct pyro_slice text, bool *ret_new)
 {
     if (2 * (pool->texts.count + 1) > pool->slot_count && !grow_slots(pool))

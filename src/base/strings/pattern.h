@@ -10,7 +10,7 @@
 
 struct pyro_pattern;
 
-/* Of `text`, matched as bytes; `flags` are PCRE2's. NULL: it is no expression, or there is no memory, and then
+/* Of `text`, matched as bytes; `flags` are PCRE2's. NULL: it is not an expression, or there is no memory; then
  * `*no_memory` is set. For all threads. */
 struct pyro_pattern *pyro_pattern_new(const char *text, size_t len, uint32_t flags, bool *no_memory);
 void pyro_pattern_free(struct pyro_pattern *pattern);

@@ -45,7 +45,7 @@ static inline bool pyro_slice_ends_with(struct pyro_slice a, const char *suffix)
 /* Byte order, shorter first on a common prefix; the order every report sorts names in. */
 int pyro_slice_compare(struct pyro_slice a, struct pyro_slice b);
 
-/* First place where `needle` stands in `hay`, or NULL. */
+/* First place of `needle` in `hay`, or NULL. */
 const char *pyro_slice_find(struct pyro_slice hay, const char *needle);
 
 #endif

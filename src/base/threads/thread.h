@@ -17,7 +17,7 @@ struct pyro_thread {
 bool pyro_thread_start(struct pyro_thread *thread, void *(*run)(void *context), void *context);
 /* Waits for its end; nothing where it was not started. */
 void pyro_thread_join(struct pyro_thread *thread);
-/* One that nobody waits for, with a stack of `stack_bytes`. */
+/* One that is never joined, with a stack of `stack_bytes`. */
 bool pyro_thread_start_detached(void *(*run)(void *context), void *context, size_t stack_bytes);
 
 /* Milliseconds of a clock that no one sets. */

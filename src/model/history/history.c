@@ -117,7 +117,7 @@ struct pyro_history_job *pyro_history_job(const struct pyro_history *history, in
 
 struct pyro_history_stage *pyro_history_stage(const struct pyro_history *history, int64_t id, int64_t attempt)
 {
-    /* Both are 32-bit numbers in Spark; what exceeds that is no stage. */
+    /* Both are 32-bit numbers in Spark; what exceeds that is not a stage. */
     if (id < 0 || attempt < 0 || id > INT32_MAX || attempt > INT32_MAX)
         return NULL;
     const uint64_t *row = pyro_map_get(&history->stage_rows, (uint64_t)id << 32 | (uint64_t)attempt);

@@ -108,7 +108,7 @@ struct pyro_history_stage {
     int64_t speculative, speculative_active, speculative_completed, speculative_failed, speculative_killed;
 };
 
-/* A task as it is shown: made for whoever asks. Texts that are not there are null. */
+/* A task as it is shown: made on request. Missing texts are null. */
 struct pyro_history_task {
     int64_t id, index, attempt, partition, launch_ms, fetch_ms, finish_ms;
     struct pyro_slice executor, host, locality, error;
@@ -127,7 +127,7 @@ struct pyro_history_resource {
 struct pyro_history_executor {
     struct pyro_slice id, host, host_port;
     bool active, excluded;
-    bool remembered; /* gone, but a stage that was there before still counts its memory; while it is built only */
+    bool remembered; /* removed, but an earlier stage still counts its memory; while it is built only */
     int64_t cores, max_tasks, active_tasks, failed_tasks, completed_tasks, tasks;
     int64_t duration_ms, gc_ms, input_bytes, shuffle_read, shuffle_write;
     int64_t
@@ -157,7 +157,7 @@ struct pyro_history_profile {
     pyro_history_requests executor, task;
 };
 
-/* Executors are numbers of their ids' texts. Rows that are gone stay, so that the others keep their places. */
+/* Executors are numbers of their ids' texts. Rows of removed blocks stay, so that the others keep their places. */
 struct pyro_history_block {
     struct pyro_slice name;
     int64_t memory, disk; /* bytes */
@@ -221,9 +221,8 @@ struct pyro_history {
     PYRO_VEC(struct pyro_history_sql) sql;
     /* Job id, stage id << 32 | attempt, text number of an executor, RDD id, execution id -> row + 1 */
     struct pyro_map job_rows, stage_rows, executor_rows, rdd_rows, sql_rows;
-    struct pyro_memo
-        *summaries; /* of stages with many tasks, for whoever asks again; once sealed, NULL: none is kept */
-    size_t memory;  /* about what it takes, with all that `summaries` may hold */
+    struct pyro_memo *summaries; /* of stages with many tasks, for the next request; once sealed, NULL: none is kept */
+    size_t memory;               /* about what it takes, with all that `summaries` may hold */
 };
 
 #define PYRO_HISTORY_RUNNING 0x80000000u

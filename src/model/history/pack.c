@@ -420,7 +420,7 @@ void pyro_history_each_text(struct pyro_history *history, pyro_history_visit *vi
 
 bool pyro_history_pack(const struct pyro_history *history, struct pyro_strbuf *to)
 {
-    /* Numbers of texts stay what they are; texts that are no part of the pool come behind them. */
+    /* Numbers of texts stay what they are; texts outside the pool follow them. */
     struct pyro_string_pool *texts = pyro_string_pool_new(NULL);
     struct pyro_strbuf body;
     pyro_strbuf_init(&body, NULL);

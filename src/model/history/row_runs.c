@@ -1,4 +1,4 @@
-/* Tasks of a stage as runs of rows, for whoever reads whole columns of them. */
+/* Tasks of a stage as runs of rows, for readers of whole columns. */
 #include <stdlib.h>
 
 #include "model/history/history.h"

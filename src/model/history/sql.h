@@ -33,7 +33,7 @@ struct pyro_history_sql_job {
 struct pyro_history_sql {
     int64_t id, submitted_ms, completed_ms; /* submitted_ms -1: no event said when */
     bool completed;
-    bool has_graph;                             /* an event told its plan */
+    bool has_graph;                             /* an event had its plan */
     bool dropped;                               /* beyond what Spark retains */
     struct pyro_slice description, plan, error; /* error null: unknown; empty: none */
     PYRO_VEC(struct pyro_history_sql_job) jobs; /* in the order of their start */

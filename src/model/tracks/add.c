@@ -94,7 +94,7 @@ static uint64_t *look_up(struct pyro_tracks *tracks, const struct key *key)
     }
 }
 
-/* Appends `row` to a vector unless a row with this key is there; its number, or -1: no memory. */
+/* Appends `row` to a vector unless it has a row with this key; its number, or -1: no memory. */
 #define ADD_ONCE(tracks, vector, row_key, row)                                                                         \
     do {                                                                                                               \
         const struct key key_of_row = (row_key);                                                                       \

@@ -214,7 +214,7 @@ struct pyro_point_row pyro_tracks_point(const struct pyro_tracks *tracks, size_t
 struct pyro_sample_row pyro_tracks_sample(const struct pyro_tracks *tracks, size_t row);
 struct pyro_message_row pyro_tracks_message(const struct pyro_tracks *tracks, size_t row);
 struct pyro_function_row pyro_tracks_function(const struct pyro_tracks *tracks, size_t row);
-/* Who a thread worked for at a time; false: nobody knows. */
+/* Who a thread worked for at a time; false: not known. */
 bool pyro_tracks_owner_at(const struct pyro_tracks *tracks, int32_t thread, int64_t time_ns,
                           struct pyro_owner_row *ret);
 

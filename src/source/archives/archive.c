@@ -68,7 +68,7 @@ static enum pyro_status open_zip(int fd, struct archive **ret, struct pyro_error
     return pyro_error_set(error, PYRO_ERROR_INPUT, "is a zip archive that cannot be opened");
 }
 
-/* True when there is an entry; a warning (a name that this locale cannot show) is no obstacle. */
+/* True when there is an entry; a warning (a name that this locale cannot show) does not matter. */
 static bool next_entry(struct archive *archive, struct archive_entry **ret, bool *ret_ended)
 {
     int result;
@@ -185,8 +185,8 @@ static enum pyro_status say_too_many(struct pyro_discovery *discovery, struct py
                           listing->most, listing->untrusted ? "" : ", or use " PYRO_LIFT_LIMITS));
 }
 
-/* Divides what the archive may decompress to: half in equal parts, half by what it says its members have. So many small
- * files cannot stand for more than one large one could. */
+/* Divides what the archive may decompress to: half in equal parts, half by what it says its members have. In total,
+ * many small files get no more than one large one could. */
 static void share_most(pyro_found_vec *found, uint64_t stored_bytes, uint64_t all, const char *option)
 {
     double total = 1, most = (double)all, equal = most / 2 / (double)found->count;
@@ -231,7 +231,7 @@ static enum pyro_status list_members(struct pyro_discovery *discovery, struct py
 static enum pyro_status list_archive(struct pyro_discovery *discovery, struct pyro_slice path, int fd,
                                      const struct listing *listing, pyro_found_vec *found)
 {
-    /* Whoever may send anything is read by one reader, which goes to each member at once. */
+    /* An untrusted sender's archive is read by one reader, which goes to each member at once. */
     if (listing->untrusted && (!listing->directory || listing->ambiguous))
         return pyro_add_unreadable(
             discovery, path,

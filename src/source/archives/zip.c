@@ -136,7 +136,7 @@ void pyro_zip_directory_close(struct pyro_zip_directory *directory)
     directory->buffer = NULL;
 }
 
-/* So many bytes of the directory from `at` on, or NULL. */
+/* `len` bytes of the directory at `at`, or NULL. */
 static const unsigned char *see(struct pyro_zip_directory *directory, uint64_t at, size_t len)
 {
     if (at > directory->end || len > directory->end - at || len > LARGE_BUFFER)

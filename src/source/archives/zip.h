@@ -15,7 +15,7 @@ struct pyro_zip_directory {
     int fd;
     uint64_t at, end;      /* the next record's offset in the file, and the directory's end */
     bool ambiguous;        /* another reader could take something else for the directory */
-    uint64_t shift;        /* of what stands before the archive in the file */
+    uint64_t shift;        /* of what is before the archive in the file */
     unsigned char *buffer; /* bytes of the file from `buffer_at` */
     size_t capacity, len;
     uint64_t buffer_at;
@@ -38,7 +38,7 @@ void pyro_zip_directory_close(struct pyro_zip_directory *directory);
 /* Whether only stored and deflated bytes that are not encrypted are in it: what pyro_zip_member_open() reads. */
 bool pyro_zip_is_simple(const struct pyro_zip_record *record);
 
-/* The record of a member, which stood at `at` when the archive was listed (0: not known). */
+/* The record of a member, which was at `at` when the archive was listed (0: not known). */
 bool pyro_zip_find(int fd, struct pyro_slice name, uint64_t at, const struct pyro_allocator *allocator,
                    struct pyro_zip_record *ret);
 

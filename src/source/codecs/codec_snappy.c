@@ -2,7 +2,7 @@
  *
  *     0x82 "SNAPPY" 0x00, version (BE 32), oldest compatible version (BE 32), then chunks: length (BE 32), raw snappy
  *
- * Where streams were joined the header stands again instead of a chunk; no chunk is so long that its length could be
+ * Where streams were joined the header occurs again instead of a chunk; no chunk is so long that its length could be
  * taken for it. There is no end mark and no checksum. */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Event logs in the folders of a folder: files with the names of rolling logs and those of Databricks, and files that
- * begin as event logs do. Other files are no business of whoever looks for event logs. */
+ * begin as event logs do. Other files do not concern a search for event logs. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -44,7 +44,7 @@ enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct py
     return PYRO_OK;
 }
 
-/* Whether an error number is about what is there, not about what the system can give at the moment. */
+/* Whether an error number is about the file itself, not about what the system can give at the moment. */
 static bool is_lasting(int number)
 {
     static const int lasting[] = {ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, EISDIR, EINVAL, ENXIO};

@@ -37,7 +37,7 @@ struct pyro_discovery {
 
 /* Whether the path is in the folder of `known` whose files anybody may have sent. */
 bool pyro_is_untrusted(const struct pyro_discovery *discovery, struct pyro_slice path);
-/* What a file of so many bytes there may decompress to (0: anything), and the option that raises that. */
+/* The size that a file of `stored_bytes` there may decompress to (0: any), and the option that raises it. */
 uint64_t pyro_most_of(const struct pyro_discovery *discovery, struct pyro_slice path, uint64_t stored_bytes,
                       const char **ret_option);
 enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct pyro_slice path,

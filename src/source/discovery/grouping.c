@@ -97,7 +97,7 @@ static bool all_empty(const struct pyro_found *files, size_t count)
     return true;
 }
 
-/* The folder as a report calls it: DIR, ARCHIVE!DIR, or ARCHIVE for what stands at an archive's root. */
+/* The folder as a report calls it: DIR, ARCHIVE!DIR, or ARCHIVE for what is at an archive's root. */
 static struct pyro_slice folder_label(const struct pyro_found *file)
 {
     if (!file->member.ptr)
@@ -108,7 +108,8 @@ static struct pyro_slice folder_label(const struct pyro_found *file)
     return (struct pyro_slice){file->label.ptr, file->path.len + 1 + inside.len};
 }
 
-/* The folder, where it is the one Spark made for this log; else the first part, to tell it from others beside it. */
+/* The folder, where it is the one Spark made for this log; else the first part, which distinguishes it from others in
+ * the folder. */
 static struct pyro_slice rolling_path(const struct pyro_found *first)
 {
     struct pyro_slice base = pyro_base_name(pyro_folder_name(first->member.ptr ? first->member : first->path));

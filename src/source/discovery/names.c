@@ -27,7 +27,7 @@ static bool has_suffix(struct pyro_slice base, const char *suffix)
     return end == base.ptr + base.len || *end == '.';
 }
 
-/* "events_" was seen. A number too large to count is no number. */
+/* "events_" was seen. A number too large to count is not a number. */
 static bool parse_part(struct pyro_slice rest, struct pyro_name *name)
 {
     size_t i = 0;

@@ -29,7 +29,7 @@ struct pyro_name pyro_name_of(struct pyro_slice base);
  * that differ only in leading zeros by byte, so that the order is total. */
 int pyro_natural_compare(struct pyro_slice a, struct pyro_slice b);
 
-/* What stands behind the last '/', and before it (without the '/'; null where there is none). */
+/* What is after the last '/', and before it (without the '/'; null where there is none). */
 struct pyro_slice pyro_base_name(struct pyro_slice path);
 struct pyro_slice pyro_folder_name(struct pyro_slice path);
 

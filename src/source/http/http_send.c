@@ -51,7 +51,7 @@ static size_t add_excerpt(char *excerpt, size_t used, const char *bytes, size_t 
     return used;
 }
 
-/* No memory: whoever wants it goes without. */
+/* No memory: the caller gets nothing. */
 static void keep_refusal(struct pyro_strbuf *refusal, const char *bytes, size_t len)
 {
     size_t left = PYRO_HTTP_KEPT_BYTES - refusal->len;
