@@ -9,7 +9,7 @@
 #include "predict/predict.h"
 #include "rules/rule.h"
 
-/* How to judge an application; zeroed but for `threads`. */
+/* How to judge an application; zeroed except `threads`. */
 struct pyro_judging {
     const struct pyro_config *config;
     const struct pyro_cost *cost; /* its bill, priced; NULL: there is none */

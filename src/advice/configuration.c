@@ -308,7 +308,7 @@ static const struct pyro_change *find_change(const struct pyro_diagnosis *diagno
     return NULL;
 }
 
-/* Executors and cores as they were, where no property says so. */
+/* Executors and cores of the run, if no property has them. */
 static struct pyro_slice current_value(const struct run *run, struct pyro_slice key)
 {
     struct pyro_slice set = pyro_setting_current(run->app, key);
@@ -350,7 +350,7 @@ static void add_row(const struct run *run, struct pyro_diagnosis *diagnosis, str
     diagnosis->configuration[diagnosis->configuration_count++] = row;
 }
 
-/* What this run says beside the meaning of a platform's own setting. */
+/* What this run adds to the meaning of a platform's own setting. */
 static struct pyro_slice say_numbers(const struct run *run, enum pyro_platform_numbers numbers)
 {
     struct pyro_rule_context *context = run->context;

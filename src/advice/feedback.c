@@ -4,8 +4,8 @@
 
 #include "advice/advice.h"
 
-/* A rule's own confidence weighs as much as so many verdicts: of other applications, and of this one. What happened
- * here says more about here, so that fewer verdicts suffice. */
+/* A rule's own confidence weighs as much as this number of verdicts: of other applications, and of this one. Verdicts
+ * on this application say more about it, so that fewer suffice. */
 #define PRIOR_ELSEWHERE 4.0
 #define PRIOR_HERE      2.0
 

@@ -12,7 +12,7 @@
 #include "base/numbers/saturate.h"
 #include "base/threads/crew.h"
 
-/* A replay of the run as it was that is further off than this says less about the run as it might have been. */
+/* If a replay of the unchanged run is further off than this, it says less about a changed run. */
 #define REPLAY_ERROR_MAX        0.02
 #define REPLAY_ERROR_CONFIDENCE 0.7
 /* Settings are tried more easily than programs are changed: they are chosen when they save this share of what the
@@ -32,7 +32,7 @@ struct pricing {
     const struct pyro_predicted_run *run;
     struct candidate *candidates;
     size_t count;
-    bool again; /* some are asked once more */
+    bool again; /* some are asked again */
     struct pyro_replay *replays[PYRO_CREW_MOST];
     struct pyro_arena arenas[PYRO_CREW_MOST];
 };
@@ -129,7 +129,7 @@ static bool ask_all(struct pricing *pricing, unsigned threads, const struct pyro
         pyro_arena_init(&pricing->arenas[i], allocator);
     ok = ok && pyro_crew_run(forks, &work);
     for (unsigned i = 0; i < forks; i++)
-        pyro_arena_done(&pricing->arenas[i]); /* what models say of a candidate, nobody reads */
+        pyro_arena_done(&pricing->arenas[i]); /* what models say of a candidate is not read */
     for (unsigned i = 1; i < forks; i++)
         pyro_replay_free(pricing->replays[i]);
     return ok;

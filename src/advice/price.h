@@ -5,14 +5,14 @@
 #include "predict/predict.h"
 #include "rules/rule.h"
 
-/* What is worth advising: the run is shorter by so much, or no longer and by such a share cheaper. */
+/* What is worth advising: the run is shorter by this time, or no longer and cheaper by this share. */
 enum { PYRO_GAIN_MIN_MS = 50, PYRO_GAIN_MIN_PARTS = 1000, PYRO_GAIN_CORE_PARTS = 100 };
 /* Times that differ by less than such a share of the run are alike: the cheaper run is better then. */
 enum { PYRO_ALIKE_PARTS = 200 };
 /* Tasks that may be replayed for all candidates, and again for the plan; the first candidate of each finding is
  * replayed whatever it takes. Not a time, so that every machine says the same. */
 #define PYRO_PRICED_TASKS_MAX 4e6
-/* Whether the second scenario is better than the first one; NULL: than the run as it was. */
+/* Whether the second scenario is better than the first one; NULL: than the unchanged run. */
 bool pyro_fix_gains(const struct pyro_predicted_run *run, const struct pyro_scenario *from,
                     const struct pyro_scenario *to);
 /* Fills a finding's `saves` from the scenario that fixes it. */

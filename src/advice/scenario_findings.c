@@ -1,7 +1,7 @@
 /* Findings judged on the changed run: what fixing each one would save there, on the same scale of severities.
  *
- * A finding vanishes where that makes it `low`, and appears where it was `low` and is no more. Faults that the run did
- * not have at all cannot be predicted: nothing in its log is about them. */
+ * A finding is dropped if that makes it `low`, and added if it was `low` and no longer is. Faults that the run did not
+ * have at all cannot be predicted: nothing in its log is about them. */
 #include <math.h>
 
 #include "advice/advice.h"

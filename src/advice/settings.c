@@ -52,7 +52,7 @@ static void refuse(struct wish *wish, const char *why, const struct wish *by)
     wish->by = by;
 }
 
-/* Nothing that anybody needs to be told. */
+/* Not worth a message. */
 static const char had_already[] = "it already has this value";
 static const char in_program[] = "the program sets it";
 static const char saves_nothing[] = "in a simulation of this run it saves nothing";
@@ -126,7 +126,7 @@ static void compete(struct winners *winners, struct wish *wish)
         *had = wish;
 }
 
-/* Whoever wanted another value than the one that prevails does not get it. */
+/* Findings that wanted another value than the chosen one do not get it. */
 static void concede(const struct winners *winners, struct wish *wish)
 {
     struct wish **winner = wish->refused ? NULL : find_winner(winners, wish->setting.key);
@@ -158,7 +158,7 @@ static void keep_order(const struct pyro_app *app, const struct winners *winners
         double a = pyro_setting_magnitude(count, low), b = pyro_setting_magnitude(count, high);
         if (!(a > b))
             continue;
-        /* The number that somebody set stays; of two that are advised, that of the finding that saves more. */
+        /* The number that the user set stays; of two that are advised, that of the finding that saves more. */
         if (least && (!most || least > most))
             refuse(least, "it would be above spark.dynamicAllocation.maxExecutors", most);
         else if (most)

@@ -77,7 +77,7 @@ static enum pyro_status leave_out(const struct pyro_whatif_options *asked, uint3
     return PYRO_OK;
 }
 
-/* A setting whose model is left out would be passed over in silence. */
+/* A setting whose model is left out would be ignored without a message. */
 static enum pyro_status check_asked(const struct pyro_whatif *whatif, struct pyro_error *error)
 {
     for (size_t i = 0; i < whatif->scenario_count; i++)

@@ -20,7 +20,7 @@ double pyro_app_wall(const struct pyro_app *app);
 bool pyro_app_failed(const struct pyro_app *app);
 /* Micro-batches were run: gaps between jobs belong to the trigger. */
 bool pyro_app_is_streaming(const struct pyro_app *app);
-/* A shell, notebook or server: jobs come when somebody asks, so that gaps between them mean nothing. */
+/* A shell, notebook or server: jobs come when a user asks, so that gaps between them mean nothing. */
 bool pyro_app_is_interactive(const struct pyro_app *app);
 /* Spark version at least major.minor; unknown versions count as new. */
 bool pyro_app_spark_at_least(const struct pyro_app *app, int major, int minor);
@@ -67,7 +67,7 @@ int64_t pyro_app_last_work(const struct pyro_app *app);
  * do; only the former is repeated: the successes of all attempts beyond the number of partitions. */
 double pyro_stage_repeated_part(const struct pyro_app *app, const struct pyro_stage *attempt);
 
-/* A failed job that was not just cancelled. */
+/* A failed job that was not just canceled. */
 bool pyro_job_failed(const struct pyro_job *job);
 /* Row of the last failed stage of the job, or -1. */
 ptrdiff_t pyro_job_failed_stage(const struct pyro_app *app, const struct pyro_job *job);

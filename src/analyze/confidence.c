@@ -10,7 +10,7 @@
  *     - min(0.4, tasks that the server had thrown away / tasks)
  *     - min(0.3, tasks whose times contradict each other / tasks)
  *
- * Events that Spark was told to leave out (spark.eventLog.excludedPatterns) are not lost.
+ * Events that Spark's settings exclude (spark.eventLog.excludedPatterns) are not lost.
  *
  * clamped to 0.05 .. 1, and to 0.3 at most without an event log. A clean, complete log has exactly 1. */
 #include <math.h>
@@ -23,7 +23,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole > 0 ? (double)part / (double)whole : part > 0 ? 1.0 : 0.0;
 }
 
-/* Made of logs that are no event log. */
+/* Made of logs that are not event logs. */
 #define LOGGED_MOST 0.3
 
 /* An executor cannot run a task for longer than from its launch to its end, by the driver's clock; but clocks are set,

@@ -6,7 +6,7 @@ struct trace {
     const char *key, *text;
     double confidence;
 };
-/* A product that builds on another stands before it. */
+/* A product that builds on another is listed before it. */
 static const struct trace traces[] = {
     {PYRO_PLATFORM_DATABRICKS, "spark.databricks.clusterUsageTags.", NULL, 1},
     {PYRO_PLATFORM_DATABRICKS, "spark.databricks.", NULL, 0.9},

@@ -15,7 +15,8 @@ enum { PYRO_READ_ROWS = PYRO_TASK_CHUNK_ROWS };
 void *pyro_scratch(const struct pyro_app *app, size_t count, size_t size);
 
 /* Launch and finish of tasks [first, first + count) into times[0] and times[1]; times[2] is working space. Both are 0
- * for a task that took no time, and for a Resubmitted record: it repeats a task that ended before and was no run. */
+ * for a task that took no time, and for a Resubmitted record: it repeats a task that ended before, and did not run
+ * itself. */
 void pyro_run_times(const struct pyro_app *app, size_t first, size_t count, int64_t (*times)[PYRO_READ_ROWS]);
 
 /* When a job ran; `stages` is pyro_index_stages(). Where the log gives no time, from its first stage to its last. */

@@ -90,7 +90,7 @@ static void check_pages(struct rows *rows)
     }
 }
 
-/* The folder, or the nearest above it that is there: it is made when it is needed. */
+/* The folder, or the nearest existing one above it: it is made when it is needed. */
 static bool can_write(const char *path)
 {
     char folder[PATH_MAX];

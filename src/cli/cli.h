@@ -11,7 +11,7 @@
 
 enum cli_exit {
     CLI_EXIT_OK = 0,
-    CLI_EXIT_GATE = 1, /* the gate found what it was told to fail on */
+    CLI_EXIT_GATE = 1, /* the gate found what it should fail on */
     CLI_EXIT_USAGE = 2,
     CLI_EXIT_INPUT = 3,
     CLI_EXIT_OUTPUT = 4,     /* also: an internal error */
@@ -40,7 +40,7 @@ struct cli_repeated {
     const char *value;
 };
 
-/* A parsed command line. `values` stand in the order of the verb's table; a switch that was given is "". */
+/* A parsed command line. `values` are in the order of the verb's table; a switch that was given is "". */
 struct cli_call {
     const struct cli_verb *verb;
     const char *values[CLI_OPTIONS_MAX];

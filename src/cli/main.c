@@ -62,7 +62,7 @@ static int unknown_verb(const char *word)
 
 int main(int argc, char **argv)
 {
-    /* A reader that goes away is an output error, told like any other. */
+    /* A reader that goes away is an output error, reported like any other. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow fails like one on a full disk */
     if (argc < 2)

@@ -33,11 +33,11 @@ static void release(struct cli_output *output)
     *output = (struct cli_output){.fd = -1};
 }
 
-/* Makes the temporary file beside the target, with the permissions that the target has or would get. */
+/* Makes the temporary file in the target's folder, with the permissions that the target has or would get. */
 static bool open_temporary(struct cli_output *output, const struct stat *target)
 {
     size_t len = strlen(output->path);
-    cli_catch_signals(); /* from the file's first moment on, whoever opens it */
+    cli_catch_signals(); /* from the file's first moment, for every verb */
     output->temporary = malloc(len + sizeof(".XXXXXX"));
     if (output->temporary == NULL)
         return false;

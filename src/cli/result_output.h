@@ -23,7 +23,7 @@ int cli_output_close(struct cli_output *output, bool keep);
 
 /* Other than 0: a write failed, and nothing more will be written. */
 int cli_output_write(struct cli_output *output, const void *data, size_t len);
-/* Hands out what is buffered, for lines that somebody waits for. Other than 0: a write failed. */
+/* Writes what is buffered, for lines that a reader waits for. Other than 0: a write failed. */
 int cli_output_flush(struct cli_output *output);
 struct pyro_writer cli_output_writer(struct cli_output *output);
 void cli_putf(struct cli_output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,4 @@
-/* Colours, width, progress and Ctrl-C. */
+/* Colors, width, progress and Ctrl-C. */
 #include "terminal.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Colours, width, progress and Ctrl-C. */
+/* Colors, width, progress and Ctrl-C. */
 #ifndef PYROMETER_CLI_TERMINAL_H
 #define PYROMETER_CLI_TERMINAL_H
 

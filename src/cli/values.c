@@ -75,7 +75,7 @@ static bool decimal(const char **at, double *ret)
     return whole > 0;
 }
 
-/* A number of seconds, or of what stands behind it; 0: it is none. */
+/* A number of seconds, or of the unit after it; 0: it is not a number. */
 static double milliseconds(const char *text)
 {
     static const struct {

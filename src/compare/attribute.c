@@ -1,4 +1,4 @@
-/* What the difference in wall time is put down to: integers that add up exactly, by stage and for the whole run. */
+/* What the difference in wall time is attributed to: integers that add up exactly, by stage and for the whole run. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,10 +7,10 @@
 #include "base/numbers/saturate.h"
 #include "compare/comparing.h"
 
-/* As disk-spill prices it: spilled bytes are written and read again at 200 MB/s, serialised and read back at 400. */
+/* As disk-spill prices it: spilled bytes are written and read again at 200 MB/s, serialized and read back at 400. */
 #define DISK_BYTES_PER_MS   200e3
 #define SERIAL_BYTES_PER_MS 400e3
-/* Three decades: what claims more is no duration, and counts as unexplained. Keeps every sum in its integer. */
+/* Three decades: a larger value is not a duration, and counts as unexplained. Keeps every sum in its integer. */
 #define LONGEST_MS 1e12
 
 /* One run, with the wall time of each of its stages in whole milliseconds. */
@@ -243,7 +243,7 @@ void pyro_compare_split(const struct pyro_stage_side *before, const struct pyro_
     double scale = mean / log_mean(rate_after, rate_before);
     for (int i = PYRO_CAUSE_GC; i <= PYRO_CAUSE_TASK_OVERHEAD; i++) {
         double share = scale * (after->parts[i] / data - before->parts[i]);
-        /* Without a measure of the data nobody can say whether there was more to do or the same took longer. */
+        /* Without a measure of the data, it is not known whether there was more to do or the same took longer. */
         bool known = has_data || (i != PYRO_CAUSE_CPU && i != PYRO_CAUSE_OFF_CPU);
         shares[known ? i : PYRO_CAUSE_UNEXPLAINED] += share;
     }
@@ -295,7 +295,7 @@ static int compare_rows(const void *left, const void *right)
     if (x != y)
         return x > y ? -1 : 1;
     if (a->after != b->after)
-        return a->after > b->after ? 1 : -1; /* rows of the run after in their order, gone ones first */
+        return a->after > b->after ? 1 : -1; /* rows of the run after in their order, removed ones first */
     return a->before > b->before ? 1 : a->before < b->before ? -1 : 0;
 }
 

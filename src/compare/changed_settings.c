@@ -3,7 +3,7 @@
 
 #include "compare/comparing.h"
 
-/* Set anew in every run, whatever people do. */
+/* Set again in every run, whatever people do. */
 static bool is_of_the_run(struct pyro_slice key)
 {
     static const char *const names[] = {"spark.app.id",
@@ -36,7 +36,7 @@ static size_t skip_id(struct pyro_slice text, size_t at, struct pyro_slice id)
     return id.len && text.len - at >= id.len && memcmp(text.ptr + at, id.ptr, id.len) == 0 ? id.len : 0;
 }
 
-/* Equal but for the applications' ids, which end up in names and paths. */
+/* Equal except the applications' ids, which end up in names and paths. */
 static bool is_equal(struct pyro_slice before, struct pyro_slice before_id, struct pyro_slice after,
                      struct pyro_slice after_id)
 {

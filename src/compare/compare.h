@@ -1,4 +1,4 @@
-/* Two runs side by side: what differs, and what the difference in wall time is put down to (docs/compare.md). */
+/* Two runs side by side: what differs, and what the difference in wall time is attributed to (docs/compare.md). */
 #ifndef PYRO_COMPARE_COMPARE_H
 #define PYRO_COMPARE_COMPARE_H
 
@@ -58,7 +58,7 @@ struct pyro_comparison {
     size_t new_queries, gone_queries;
     struct pyro_compared_setting *settings; /* those that differ, by key */
     size_t setting_count;
-    struct pyro_compared_finding *findings; /* those that appeared, vanished or changed severity, in that order */
+    struct pyro_compared_finding *findings; /* those that are new, removed or of another severity, in that order */
     size_t finding_count;
 };
 
@@ -66,7 +66,7 @@ enum pyro_status pyro_comparison_make(const struct pyro_diagnosis *before, const
                                       const struct pyro_allocator *allocator, struct pyro_comparison **ret,
                                       struct pyro_error *error);
 
-/* A finding that both runs have, of other severity or the same, is no new one. */
+/* A finding that both runs have, of other severity or the same, is not a new one. */
 static inline bool pyro_compared_is_new(const struct pyro_compared_finding *finding)
 {
     return !finding->before && finding->after;

@@ -201,7 +201,7 @@ static void price(const struct pyro_advisor *advisor, const struct pyro_advised_
     size->micros = advisor->executor_micros * amount + ((double)cost->money.micros - advisor->executor_micros) * longer;
 }
 
-/* Executors that caches need: none may be evicted for want of room. 1 where the log shows no cache. */
+/* Executors that caches need: no block may be evicted for lack of memory. 1 where the log shows no cache. */
 static size_t needed_by_caches(const struct pyro_advisor *advisor)
 {
     const struct pyro_app *app = advisor->app;

@@ -17,7 +17,7 @@ struct pyro_past {
 struct pyro_advise_options {
     int64_t deadline_ms;          /* 0: none was given */
     double interruptions;         /* of each spot node, an hour; 0: spot nodes are not simulated */
-    const struct pyro_stop *stop; /* NULL: nobody stops it */
+    const struct pyro_stop *stop; /* NULL: nothing stops it */
 };
 struct pyro_stop;
 

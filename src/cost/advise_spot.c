@@ -7,7 +7,7 @@
 #include "cost/advisor.h"
 
 #define HOUR_MS 3600000.0
-/* A node that replaces another one is there after so long, before its executors start. */
+/* The time until a node that replaces another one is available, before its executors start. */
 #define BOOT_MS 120000.0
 /* What clouds say before they take a node. */
 enum { NOTICE_AWS_MS = 120000, NOTICE_MS = 30000 };
@@ -149,8 +149,8 @@ static bool is_on(const struct pyro_app *app, const char *key, bool otherwise)
     return pyro_app_property_bool(app, key, otherwise);
 }
 
-/* Spark moves blocks of nodes that it is told to lose, or a service beside the nodes has them. A shuffle service on the
- * nodes themselves goes with them. */
+/* Spark moves blocks of nodes that it is about to lose, or a service outside the nodes has them. A shuffle service on
+ * the nodes themselves goes with them. */
 static void read_settings(const struct pyro_advisor *advisor, struct pyro_cost_spot *spot)
 {
     const struct pyro_app *app = advisor->app;
@@ -204,7 +204,7 @@ static void sum_up(struct simulation *simulation, const struct pyro_advised_size
     double driver = (double)advisor->cost->money.micros - advisor->executor_micros;
     double off = pyro_replay_check(advisor->replay).error_share;
     off = isfinite(off) ? off : 0;
-    for (int64_t n = 0; n < spot->replays; n++) { /* from here on money instead of core time */
+    for (int64_t n = 0; n < spot->replays; n++) { /* now money instead of core time */
         simulation->core_ms[n] =
             executors * simulation->core_ms[n] / fmax(full->core_ms, 1) + driver * simulation->walls[n] / full->wall_ms;
         all += simulation->core_ms[n];

@@ -6,7 +6,7 @@
 #include "replay/replay.h"
 
 /* What is judged by; docs/cost.md says why. */
-#define PYRO_ADVISE_LONGER     0.10 /* without a deadline the run may take so much longer */
+#define PYRO_ADVISE_LONGER     0.10 /* without a deadline the run may take this share longer */
 #define PYRO_ADVISE_SAVING     0.05 /* less is not worth a change */
 #define PYRO_ADVISE_REPLAY_BAD 0.15 /* a run that the simulator tells worse than this gets no advice from it */
 
@@ -27,7 +27,7 @@ struct pyro_advisor {
     bool by_nodes, failed;
 };
 
-/* A run on so many executors. */
+/* A run on `executors` executors. */
 struct pyro_advised_size {
     size_t executors;
     double wall_ms, high_ms, core_ms, micros;

@@ -22,7 +22,7 @@ const char *const pyro_cost_part_names[PYRO_COST_PARTS] = {
 };
 
 /* As the rule disk-spill counts: spilled bytes are written and read again at 200 MB/s a task; what was in memory is
- * serialised and read back at 400 MB/s. */
+ * serialized and read back at 400 MB/s. */
 enum { DISK_BYTES_PER_MS = 200000, SERIAL_BYTES_PER_MS = 400000 };
 enum { RUN = PYRO_SPLIT_RUN };
 
@@ -85,7 +85,7 @@ static bool add_shapes(struct allocation *state)
         asked += shape->container.cpu_milli == PYRO_NONE ? (__int128)given->cores * life * 1000
                                                          : (__int128)shape->container.cpu_milli * life;
     }
-    /* More than 64 bits count is no allocation: the log is broken. */
+    /* More than 64 bits can count is not an allocation: the log is broken. */
     bool sane = core <= INT64_MAX && memory <= INT64_MAX && asked / 1000 <= INT64_MAX && state->shares.total_ms > 0;
     state->core_total = sane ? (int64_t)core : 0;
     state->memory_total = sane ? (int64_t)memory : 0;

@@ -79,8 +79,8 @@ static int was_done(struct classes *state, size_t task, uint32_t row)
         state->successes[site] += added == 1;
         return added < 0 ? -1 : !added;
     }
-    /* A retried stage of an old Spark does not say which partitions it computes: those beyond the stage's number were
-     * there before. */
+    /* A retried stage of an old Spark does not say which partitions it computes: those beyond the stage's number
+     * existed before. */
     return ++state->successes[site] > (stage->partitions > 0 ? state->app->stages.items[site].partitions : INT64_MAX);
 }
 

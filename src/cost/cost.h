@@ -22,7 +22,7 @@ enum pyro_cost_part {
     PYRO_COST_IDLE_NO_WORK = PYRO_COST_TASK_PARTS,
     PYRO_COST_IDLE_DRIVER,
     PYRO_COST_IDLE_WAIT,
-    PYRO_COST_DRIVER, /* the driver's own allocation, and an application master's beside it */
+    PYRO_COST_DRIVER, /* the driver's own allocation, and that of an application master */
     PYRO_COST_UNHELD, /* of nodes that are paid for whole: cores and memory that no executor held. Money only */
     PYRO_COST_PARTS
 };
@@ -114,7 +114,7 @@ struct pyro_cost_advice {
     int64_t executors, wall_ms, core_ms, micros; /* of the run as advised; PYRO_NONE: unknown */
     int64_t saves_micros;
     double saves_share;                /* of money, or of core time where prices are unknown; below 0: it costs more */
-    const struct pyro_cost_spot *spot; /* NULL but for that kind */
+    const struct pyro_cost_spot *spot; /* NULL for other kinds */
 };
 
 struct pyro_cost {
@@ -128,7 +128,7 @@ struct pyro_cost {
     struct pyro_cost_shape *shapes;
     size_t shape_count;
     struct pyro_container driver, master;
-    bool has_driver, has_master; /* the driver stands apart from executors; an application master runs beside it */
+    bool has_driver, has_master; /* the driver is not inside an executor; there is an application master too */
     struct pyro_cost_node *nodes;
     size_t node_count;
     int64_t cpu_request_ms; /* core time as Kubernetes was asked for it; equals core time elsewhere */

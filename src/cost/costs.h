@@ -10,7 +10,7 @@ enum pyro_cost_by {
     PYRO_BY_USER,
     PYRO_BY_QUEUE,
     PYRO_BY_PLATFORM,
-    PYRO_BY_POOL, /* from here on parts of applications */
+    PYRO_BY_POOL, /* this and the next ones: parts of applications */
     PYRO_BY_GROUP,
     PYRO_BY_JOB,
     PYRO_BY_STAGE,

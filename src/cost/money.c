@@ -139,7 +139,7 @@ static const struct pyro_price *dbu_rating(struct bill *bill, struct pyro_slice 
     return pyro_prices_find(bill->prices, &query);
 }
 
-/* What the platform takes for a node beside the node itself. */
+/* What the platform takes for a node in addition to the node's price. */
 struct surcharge {
     const char *of;                 /* the platform; NULL: it takes nothing, or by nothing known of the node */
     struct pyro_price_query query;  /* what is looked for; what lacks, where there is no price */

@@ -36,7 +36,7 @@ struct pyro_prices {
     PYRO_VEC(struct pyro_price) rows; /* later ones win */
     PYRO_VEC(struct pyro_instance) instances;
     PYRO_VEC(struct pyro_rate) rates;
-    /* What nodes are where the log does not say; null: nobody says. */
+    /* What nodes are if the log does not say; null: not known. */
     struct pyro_slice node_instance, driver_instance, node_region;
     /* What they are taken for whatever the log says; null: nothing was chosen. */
     struct pyro_slice chosen_instance, chosen_region;

@@ -7,7 +7,7 @@
 #include "cost/advise.h"
 
 /* What is judged by; docs/cost.md says why. */
-#define STEADY      0.70  /* without a price: so much of the time */
+#define STEADY      0.70  /* without a price: this share of the time */
 #define MONTH_HOURS 730.0 /* a year's hours / 12 */
 enum { RUNS_MIN = 10, DAYS_MIN = 28, NODES_MAX = 10000 };
 static const int64_t day_ms = 86400000;
@@ -74,7 +74,7 @@ static bool gather(const struct pyro_past *past, size_t past_count, struct pyro_
     return true;
 }
 
-/* Share of the time in which at least so much was held. */
+/* Share of the time in which at least `milli` was held. */
 static double share_of(const struct history *history, int64_t milli)
 {
     double ms = 0;
@@ -120,7 +120,7 @@ static double reserved_hour(const struct pyro_cost *cost, const struct pyro_pric
 
 #define TEXT(slice) (int)((slice).len < 80 ? (slice).len : 80), (slice).ptr ? (slice).ptr : ""
 
-/* Nodes that are held for longer than the share of the time from which on reserving them is cheaper. */
+/* Nodes that are held for longer than the share of the time above which reserving them is cheaper. */
 static void advise_nodes(struct pyro_cost *cost, const struct history *history, struct pyro_cost_advice *advice,
                          int64_t cores, double now, double reserved, struct pyro_slice purchase)
 {

@@ -5,7 +5,7 @@
 #include "analyze/accounts/core.h"
 #include "cost/cost.h"
 
-/* Whole units of fixed-point shares whose sum is `total` but for what their own rounding lost. False: no memory. */
+/* Whole units of fixed-point shares whose sum is `total`, except what their own rounding lost. False: no memory. */
 bool pyro_round_shares(const struct pyro_allocator *allocator, const pyro_fixed *shares, size_t count, int64_t total,
                        int64_t *ret);
 

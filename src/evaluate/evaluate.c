@@ -112,7 +112,7 @@ static enum pyro_status judge_rules(struct evaluating *state, struct pyro_judged
     return PYRO_OK;
 }
 
-/* Without the time in which no executor was there: how long they take to start says nothing about a fault. */
+/* Without the time in which there was no executor: how long they take to start says nothing about a fault. */
 static int64_t working_ms(const struct pyro_app *app)
 {
     return pyro_sub_saturating(app->numbers.wall_total_ms, app->numbers.wall_ms[PYRO_WALL_RESOURCE_WAIT]);

@@ -1,4 +1,4 @@
-/* Judging the rules by a corpus of labelled runs: what was found against what was planted. */
+/* Judging the rules by a corpus of labeled runs: what was found against what was planted. */
 #ifndef PYRO_EVALUATE_EVALUATE_H
 #define PYRO_EVALUATE_EVALUATE_H
 
@@ -10,7 +10,7 @@ enum pyro_outcome { PYRO_OUTCOME_RIGHT, PYRO_OUTCOME_WRONG, PYRO_OUTCOME_MISSED,
 
 /* One rule's outcome on one run. */
 struct pyro_judged_rule {
-    const char *rule; /* as labelled: it may be one that this build does not have */
+    const char *rule; /* as labeled: it may be one that this build does not have */
     enum pyro_outcome outcome;
 };
 

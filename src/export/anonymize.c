@@ -1,6 +1,6 @@
 /* pyro_export_anonymized(): a log that may be shared. Every record is written again with its structure, its numbers and
- * Spark's own words; every other word is replaced. Records that are no event of Spark's are left out, since nobody can
- * say what they hold. */
+ * Spark's own words; every other word is replaced. Records that are not events of Spark are left out, since their
+ * content is not known. */
 #include "base/error.h"
 #include "base/json/json_read.h"
 #include "base/memory/allocator.h"
@@ -69,7 +69,8 @@ static bool is_spark_event(struct pyro_slice name)
     return pyro_is_known_word((struct pyro_slice){name.ptr + dot, name.len - dot});
 }
 
-/* Writes a well-formed record again. False: no memory. *ret_ours false: it is no event of Spark's, drop what came out.
+/* Writes a well-formed record again. False: no memory. *ret_ours false: it is not an event of Spark, drop what came
+ * out.
  */
 static bool rewrite(struct exporting *state, const char *p, const char *end, bool *ret_ours)
 {

@@ -102,7 +102,7 @@ static bool replace(struct pyro_string_pool *pool, const char *prefix, struct py
 
 /* ---- Names of public code ---------------------------------------------------------------------------------------- */
 
-/* Packages whose names are no secret: frames of stack traces and class names are kept whole. */
+/* Packages whose names are public: frames of stack traces and class names are kept whole. */
 static const char *const public_packages[] = {
     "org.apache.spark.",
     "org.apache.hadoop.",
@@ -120,7 +120,7 @@ static const char *const public_packages[] = {
 };
 
 /* Whether all packages of the dotted name are public ones: people put classes of their own below Spark's. A part in
- * lower case that something follows, or that stands last, is a package or a function of one. */
+ * lower case, last or before another part, is a package or a function of one. */
 static bool has_public_packages(const char *p, const char *end)
 {
     while (p < end) {
@@ -277,7 +277,7 @@ static bool put_word(struct redacting *state, const char *from, const char *to)
     return true;
 }
 
-/* A number with the unit that may stand directly behind it. */
+/* A number with the unit that may directly follow it. */
 static bool put_number(struct redacting *state, const char *from, const char **ret_to)
 {
     struct number number = take_number(from, state->end);

@@ -1,4 +1,4 @@
-/* Texts of a log without what may be somebody's: names, paths, queries, hosts. docs/anonymized.md says what stays. */
+/* Texts of a log without what may be private: names, paths, queries, hosts. docs/anonymized.md says what stays. */
 #ifndef PYRO_EXPORT_REDACT_H
 #define PYRO_EXPORT_REDACT_H
 
@@ -12,7 +12,7 @@ struct pyro_redactor {
 
 enum pyro_redact_kind {
     PYRO_REDACT_TEXT,  /* words of Spark's vocabulary and short numbers stay */
-    PYRO_REDACT_QUERY, /* so do few numbers: literals of a query are somebody's */
+    PYRO_REDACT_QUERY, /* so do few numbers: literals of a query are private */
     PYRO_REDACT_HOST,  /* all of it is one name */
     PYRO_REDACT_SCOPE, /* {"id":"1234","name":"Scan"}: all numbers stay */
     PYRO_REDACT_PORT   /* numbers are ports: none stays */
@@ -20,8 +20,8 @@ enum pyro_redact_kind {
 
 bool pyro_redactor_init(struct pyro_redactor *redactor, const struct pyro_allocator *allocator);
 void pyro_redactor_done(struct pyro_redactor *redactor);
-/* Appends `text`, as it stands between the quotes of a JSON string (escapes not decoded), to `out` in the same form.
- * False: no memory. */
+/* Appends `text`, as between the quotes of a JSON string (escapes not decoded), to `out` in the same form. False: no
+ * memory. */
 bool pyro_redact(struct pyro_redactor *redactor, enum pyro_redact_kind kind, struct pyro_slice text,
                  struct pyro_strbuf *out);
 /* Whether the word (ASCII, any case) is of the vocabulary. */

@@ -17,7 +17,7 @@
 enum {
     FIRST_TAIL_BYTES = 16 << 10,
     TAIL_BYTES = 1 << 20,  /* of a plain file, in which its end is looked for: as Spark does */
-    MOST_OTHER = 10000,    /* lines at the beginning of a file, none of which is an event: it is no event log */
+    MOST_OTHER = 10000,    /* lines at the beginning of a file, none of which is an event: it is not an event log */
     MOST_ENVIRONMENTS = 16 /* whose expressions are read: Spark writes one, and one more whenever a file is added */
 };
 
@@ -41,7 +41,7 @@ struct scan {
     bool identified; /* what the log begins with is known: only its end is looked for */
 };
 
-/* As it stands in the log. */
+/* As in the log. */
 static struct pyro_slice keep_raw(struct scan *scan, struct pyro_slice raw)
 {
     struct pyro_strbuf text;
@@ -196,8 +196,8 @@ static void read_last(int fd, uint64_t size, size_t bytes, pyro_line_callback *e
     pyro_release(NULL, tail);
 }
 
-/* The last piece of a plain file: the last event is the end, in most logs. False: it is no plain file. As
- * Spark does, a log whose name says that it is being written is not searched for its end. */
+/* The last piece of a plain file: the last event is the end, in most logs. False: it is not a plain file. As Spark
+ * does, a log whose name says that it is being written is not searched for its end. */
 static bool scan_tail(const struct pyro_log *log, struct scan *scan)
 {
     struct pyro_reader *reader = NULL;

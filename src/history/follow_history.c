@@ -209,7 +209,7 @@ static bool measure_part(const struct pyro_log *log, size_t index, struct read_f
     return plain;
 }
 
-/* Reads on; false: it has to begin anew. */
+/* Reads on; false: it has to start again. */
 static bool measure(struct pyro_history_follower *follower, const struct pyro_log *log, uint64_t *from, uint64_t *until,
                     bool *ret_memory)
 {
@@ -256,7 +256,7 @@ enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, co
     if (!log)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
     struct pyro_history_follower *one = *follower;
-    *follower = NULL; /* after an error it is not known what was read: the next one begins anew */
+    *follower = NULL; /* after an error it is not known what was read: the next one starts again */
     for (int attempt = one ? 0 : 1; attempt < 2 && !same; attempt++) {
         if (attempt) {
             pyro_history_follower_free(one);
@@ -275,7 +275,7 @@ enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, co
         enum pyro_status status = pyro_history_follower_snapshot(one, ret, error);
         if (status == PYRO_OK)
             *follower = one;
-        else /* memory may have been wanting for something that is lost to it for good */
+        else /* a lack of memory may have lost something permanently */
             pyro_history_follower_free(one);
         return status;
     }

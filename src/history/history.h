@@ -36,9 +36,9 @@ enum pyro_status pyro_history_follower_feed(struct pyro_history_follower *follow
 enum pyro_status pyro_history_follower_snapshot(struct pyro_history_follower *follower, struct pyro_history **ret,
                                                 struct pyro_error *error);
 /* The history of a log as it is now. *follower, NULL at first, remembers where reading ended: of plain files only what
- * was appended since is read, and of one that is written, up to its last whole line. A log that was replaced, cut short
- * or compacted is read anew, as one that is compressed is each time (then *follower is NULL again). After an error
- * *follower is NULL. */
+ * was appended since is read, and of one that is written, up to its last whole line. A log that was replaced, truncated
+ * or compacted is read again from its start, as a compressed one is each time (then *follower is NULL again). After an
+ * error *follower is NULL. */
 enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, const pyro_inputs *inputs, size_t log,
                                      bool with_sql, const struct pyro_retained_limits *limits,
                                      const struct pyro_options *options, struct pyro_history **ret,

@@ -13,7 +13,7 @@
 #include "model/history/pack.h"
 
 enum {
-    FIRST_BYTES = 4096,      /* of each file, by which it is known again beside its size and times */
+    FIRST_BYTES = 4096,      /* of each file, which identify it together with its size and times */
     SMALLEST_LOG = 16 << 20, /* text; what is smaller is read as fast */
     LARGEST_SHARE = 15       /* percent of the log's text */
 };

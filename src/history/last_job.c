@@ -11,7 +11,7 @@
 
 enum {
     PIECE_BYTES = 1 << 20,
-    OVERLAP_BYTES = 256,   /* more than stands before the name of an event, with the name */
+    OVERLAP_BYTES = 256,   /* more than what precedes the name of an event, with the name */
     LINE_BYTES = 64 << 10, /* of a line: a result comes before the exception's stack trace */
 };
 

@@ -56,7 +56,7 @@ static enum pyro_status note_place(struct search *search, struct pyro_slice path
     return PYRO_OK;
 }
 
-/* Texts of `file` may be gone afterwards. */
+/* Texts of `file` may be released afterwards. */
 static enum pyro_status add_file(struct search *search, const struct pyro_log_part *part,
                                  const struct pyro_artefact_file *file, struct pyro_error *error)
 {
@@ -298,7 +298,7 @@ enum pyro_status pyro_artefacts_of_parts(const struct pyro_log_part *parts, size
 /* What all files are read with. */
 struct attaching {
     struct pyro_artefact_reading reading;
-    const struct pyro_load_settings *settings; /* NULL: nobody is told of progress */
+    const struct pyro_load_settings *settings; /* NULL: progress is not reported */
     struct pyro_cpu_meter *meter;
     struct pyro_cpu_meter *charged; /* the same, or NULL: the file that is read may take any time */
     bool all_charged;               /* be they `metered` or not */

@@ -1,5 +1,5 @@
-/* What applications left beside their event logs: files found in the folders that were named, and read into the tracks
- * of the application that they belong to. */
+/* What applications left in addition to their event logs: files found in the folders that were named, and read into the
+ * tracks of the application that they belong to. */
 #ifndef PYRO_LOAD_ARTEFACTS_H
 #define PYRO_LOAD_ARTEFACTS_H
 
@@ -42,14 +42,14 @@ enum pyro_artefact_place {
     PYRO_PLACE_UNSEEN,   /* nothing is known of it */
     PYRO_PLACE_ARTEFACT, /* one of the list */
     PYRO_PLACE_EVENTS,   /* an event log */
-    PYRO_PLACE_OTHER     /* neither, so that it is no event log */
+    PYRO_PLACE_OTHER     /* neither, so that it is not an event log */
 };
 
 /* For callers that look at the same folders again and again: no file is opened that they know. */
 struct pyro_artefact_memory {
     /* What is known of the file; of an artefact *ret, whose texts last until the search ends. */
     enum pyro_artefact_place (*recall)(void *context, struct pyro_slice path, struct pyro_artefact_file *ret);
-    /* Told what each file is that was recalled or looked at; `file`: of an artefact, in the list's arena. False: no
+    /* Gets what each file is that was recalled or looked at; `file`: of an artefact, in the list's arena. False: no
      * memory. */
     bool (*keep)(void *context, struct pyro_slice path, enum pyro_artefact_place place,
                  const struct pyro_artefact_file *file);
@@ -70,7 +70,7 @@ struct pyro_artefact_search {
 
 /* Looks through the paths that are folders. Logs of `list` that turn out to be such files are taken off it, and so are
  * the reasons why they could not be read. Everything that is kept belongs to the list's arena. Fails with
- * PYRO_ERROR_MEMORY only: what cannot be opened is no artefact. */
+ * PYRO_ERROR_MEMORY only: what cannot be opened is not an artefact. */
 enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count,
                                      const struct pyro_artefact_search *how, struct pyro_log_list *list,
                                      const struct pyro_allocator *allocator, struct pyro_artefact_list *ret,

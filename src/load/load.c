@@ -20,7 +20,7 @@ struct piece {
     uint64_t from, to, size;
 };
 
-/* A slot goes round: the reader fills it, whoever is free decodes it, the calling thread applies it in its turn. */
+/* A slot goes round: the reader fills it, any free thread decodes it, the calling thread applies it in its turn. */
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_FILLED, SLOT_READY };
 
 struct slot {
@@ -55,7 +55,7 @@ struct load {
     enum pyro_status status;
     struct pyro_error error;
 
-    /* Of the reading thread, but for what open_part says otherwise: */
+    /* Of the reading thread, unless open_part says otherwise: */
     struct open_part *parts; /* one for each part of the log, open from its first piece to its last */
     size_t part;
     uint64_t bytes_before; /* stored bytes of the parts that have been read to their end */
@@ -408,7 +408,7 @@ static enum pyro_status wait_for_ready(struct load *load, uint64_t sequence, str
     pthread_mutex_lock(&load->mutex);
     while (!load->stop && sequence != load->ended && !(slot->state == SLOT_READY && slot->sequence == sequence)) {
         struct slot *filled = take_filled(load);
-        if (!filled) /* woken now and then though nothing is ready, so that a slow pipe can be cancelled */
+        if (!filled) /* woken now and then though nothing is ready, so that a slow pipe can be canceled */
             pyro_condition_wait(&load->changed, &load->mutex, pyro_clock_ms() + TICK_MS);
         pthread_mutex_unlock(&load->mutex);
         if (filled)
@@ -468,7 +468,7 @@ static enum pyro_status run_threads(struct load *load, unsigned threads, struct 
                                     struct pyro_progress_meter *meter, struct pyro_error *error)
 {
     struct pyro_thread reader = {0}, decoders[MOST_THREADS] = {{0}};
-    unsigned wanted = threads - 2, started = 0; /* beside the caller and the one that reads */
+    unsigned wanted = threads - 2, started = 0; /* in addition to the caller and the one that reads */
     if (!pyro_thread_start(&reader, read_pieces, load))
         return run_alone(load, applier, meter, error);
     while (started < wanted && pyro_thread_start(&decoders[started], decode_pieces, load))

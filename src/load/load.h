@@ -17,7 +17,7 @@ struct pyro_load_sink {
     const uint64_t *from, *until;
     bool (*begin_part)(void *context, struct pyro_slice path);
     bool (*apply)(void *context, const struct pyro_batch *batch);
-    bool (*reject_long)(void *context, uint64_t len);       /* a record of so many bytes was skipped */
+    bool (*reject_long)(void *context, uint64_t len);       /* a record of `len` bytes was skipped */
     bool (*note_damage)(void *context, const char *damage); /* at the end of the part */
 };
 

@@ -13,7 +13,7 @@ struct target {
     bool with_history, damaged;
 };
 
-/* What a History Server forgets whose settings say nothing of it; tasks count in their stage all the same. */
+/* What a History Server forgets by default; tasks nevertheless count in their stage. */
 static const struct pyro_retained_limits spark_defaults = {
     .size = sizeof(spark_defaults), .jobs = 1000, .stages = 1000, .executions = 1000, .dead_executors = 100};
 

@@ -21,7 +21,7 @@ struct pyro_core_shares {
     struct pyro_executor_share *executors; /* by row of app->executors */
 };
 
-/* Tasks' shares and executors' idle time add up to total_ms, but for what rounding took from tasks that had to share
+/* Tasks' shares and executors' idle time add up to total_ms, except what rounding took from tasks that had to share
  * cores. pyro_core_shares_done() gives them back. */
 enum pyro_status pyro_core_shares_new(const struct pyro_app *app, struct pyro_core_shares *ret,
                                       struct pyro_error *error);

@@ -20,7 +20,7 @@ struct pyro_wall_split {
 };
 
 /* Fills stages[app->stages.count + 1], by row; the last one is for tasks without a stage. With `split` it adds up to
- * length_ms but for less than a millisecond of rounding. */
+ * length_ms, except less than a millisecond of rounding. */
 enum pyro_status pyro_wall_by_stage(const struct pyro_app *app, struct pyro_wall_split *split,
                                     struct pyro_stage_wall *stages, struct pyro_error *error);
 

@@ -69,7 +69,7 @@ static bool is_python(const struct pyro_app *app, enum pyro_manager manager)
            pyro_slice_is(pyro_app_property(app, "spark.kubernetes.resource.type"), "python");
 }
 
-/* The share of the heap that is asked for beside it. */
+/* The memory overhead that is asked for, as a share of the heap. */
 static double overhead_factor(const struct pyro_app *app, enum pyro_manager manager, const char *key)
 {
     struct pyro_slice text = pyro_app_property(app, key);
@@ -180,7 +180,7 @@ struct pyro_container pyro_driver_container(const struct pyro_app *app)
     container.heap_mib = size_mib(app, "spark.driver.memory");
     if (container.heap_mib == PYRO_NONE)
         container.heap_mib = 1024;
-    /* Outside the cluster nobody asks for more than the heap. */
+    /* Outside the cluster, no memory overhead is asked for. */
     if (!client && (manager == PYRO_MANAGER_YARN || manager == PYRO_MANAGER_KUBERNETES)) {
         int64_t least = size_mib(app, "spark.driver.minMemoryOverhead");
         container.overhead_mib = first_size_mib(app, overheads, 2);

@@ -17,7 +17,7 @@ struct pyro_container {
 /* Of an executor with this resource profile (below 0: the default one). */
 struct pyro_container pyro_executor_container(const struct pyro_app *app, int64_t resource_profile);
 struct pyro_container pyro_driver_container(const struct pyro_app *app);
-/* The application master that YARN runs beside a driver outside the cluster. False: there is none. */
+/* The application master that YARN runs for a driver outside the cluster. False: there is none. */
 bool pyro_master_container(const struct pyro_app *app, struct pyro_container *ret);
 
 /* A property that is a plain decimal number ("0.1875"), or the fallback. */

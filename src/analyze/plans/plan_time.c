@@ -13,7 +13,7 @@ struct share {
     uint32_t group;  /* share of the nearest operator above whose timing includes this one; NO_GROUP: none */
     bool inclusive;  /* its timing covers what feeds it */
     bool open;       /* takes part of the time that no timing covers */
-    bool starts;     /* works before the first row is asked for, in nobody's timing: Python workers */
+    bool starts;     /* works before the first row is asked for, in no operator's time: Python workers */
     double pure;     /* ms by its own timings */
     double span;     /* inclusive: ms that it covers; once its members are known at least theirs */
     double within;   /* inclusive: of these, ms of members by their timings */
@@ -106,7 +106,7 @@ static void fill_shares(const struct pyro_plan_segments *segments, const struct 
     }
 }
 
-/* Spreads `run` ms over the shares, into `times` by operator; returns what is nobody's. */
+/* Spreads `run` ms over the shares, into `times` by operator; returns what belongs to none. */
 static double spread(struct stage_shares *shares, double run, double *times)
 {
     double within = 0, open_sum = 0;

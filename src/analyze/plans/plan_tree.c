@@ -255,7 +255,7 @@ static size_t find_accumulator(const struct accumulator *list, size_t count, int
     return low;
 }
 
-/* An exchange is written in the segment below it and read in the one that it stands in. */
+/* An exchange is written in the segment below it and read in its own one. */
 static uint32_t metric_segment(const struct pyro_plan_segments *segments, const struct pyro_plan_tree *plan,
                                uint32_t op, enum pyro_metric id)
 {

@@ -84,10 +84,10 @@ struct pyro_plan_op {
     enum pyro_operator_class class;
     enum pyro_engine engine;
     uint32_t parent, first_child, next_sibling; /* PYRO_NO_OP: none */
-    /* It stands below a reused exchange: its exchange, metrics and stages are those of another operator of this plan,
-     * and it takes no time of its own. */
+    /* It is below a reused exchange: its exchange, metrics and stages are those of another operator of this plan, and
+     * it takes no time of its own. */
     bool repeated;
-    bool cached; /* part of a cached table's plan: ran once, for whoever came first */
+    bool cached; /* part of a cached table's plan: ran once, for its first reader */
     /* Its rows of app->sql_metrics: only those with a value, unless plan texts were wanted. */
     uint32_t first_metric, metric_count;
     /* Rows of app->stages of this execution that ran it, ascending: plan->stages[first_stage ..]. An exchange has the
@@ -107,7 +107,7 @@ struct pyro_plan_tree {
     uint32_t unknown_count; /* operators of class unknown */
     /* task_ms = sum of the operators' time_ms + other_ms exactly. */
     int64_t task_ms;  /* of the execution's stages */
-    int64_t other_ms; /* no operator's: scheduling, deserialisation, results; stages that no operator is tied to */
+    int64_t other_ms; /* no operator's: scheduling, deserialization, results; stages that no operator is tied to */
     const struct pyro_plans *plans;
 };
 
@@ -135,12 +135,12 @@ int64_t pyro_op_bytes(const struct pyro_plan_tree *plan, uint32_t op);
 
 /* Frames only hold other operators (codegen, InputAdapter, AdaptiveSparkPlan, query stages, AQE readers). */
 bool pyro_op_is_frame(const struct pyro_plan_op *op);
-/* The operator itself, or the first one below it that is no frame. */
+/* The operator itself, or the first one below it that is not a frame. */
 uint32_t pyro_op_unframe(const struct pyro_plan_tree *plan, uint32_t op);
 /* Child number `index` (0: left), below frames. */
 uint32_t pyro_op_input(const struct pyro_plan_tree *plan, uint32_t op, unsigned index);
 unsigned pyro_op_input_count(const struct pyro_plan_tree *plan, uint32_t op);
-/* The nearest operator above that is no frame. */
+/* The nearest operator above that is not a frame. */
 uint32_t pyro_op_consumer(const struct pyro_plan_tree *plan, uint32_t op);
 /* Of `op` and what feeds it without another exchange or a second input between: the first of that class. */
 uint32_t pyro_op_feed(const struct pyro_plan_tree *plan, uint32_t op, enum pyro_operator_class class);

@@ -38,7 +38,7 @@ static void attribute(const struct pyro_app *app, const struct pyro_index *jobs,
     }
 }
 
-/* Stages that a job lists and did not run: their output was there already. While it runs, those that ran for another.
+/* Stages that a job lists and did not run: their output already existed. While it runs, those that ran for another.
  */
 static int64_t count_skipped(const struct pyro_app *app, size_t row, const struct pyro_index *stages,
                              const int32_t *owners)

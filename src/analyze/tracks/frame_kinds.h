@@ -35,7 +35,7 @@ enum pyro_serializer pyro_frame_serializer(const struct pyro_frame_row *frame);
 /* What a stack of a task says; frames are rows of `frames`, -1: none. */
 struct pyro_stack_facts {
     int32_t method;   /* innermost frame of the program; without one, what Spark or a query's function called */
-    int32_t callee;   /* what the method called, where that is no code of the program */
+    int32_t callee;   /* what the method called, where that is not code of the program */
     int32_t prepares; /* outermost frame that prepares, of the program or called by it */
     bool program;     /* `method` is the program's */
     bool expression;  /* without a frame of the program: called by a function of a query */

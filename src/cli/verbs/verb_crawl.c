@@ -15,7 +15,7 @@ struct crawl {
     const struct cli_call *call;
     struct cli_output output;
     bool json;
-    bool brief; /* of the events, only what somebody may want to look into: the line of progress has the rest */
+    bool brief; /* of the events, only what a user may want to look into: the line of progress has the rest */
     struct cli_progress progress;
     struct pyro_crawl_options options;
 };
@@ -124,7 +124,7 @@ static void take_event(void *context, const struct pyro_crawl_event *event)
         show(state, event);
 }
 
-/* Nobody reads the log any more, or somebody asked to stop. */
+/* No process reads the log any more, or a stop was requested. */
 static int look(void *context, const struct pyro_progress *progress)
 {
     const struct crawl *state = context;

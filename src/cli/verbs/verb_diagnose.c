@@ -225,7 +225,7 @@ static enum pyro_status finish_reports(struct diagnose *state)
     return status == PYRO_OK ? pyro_reports_finish(state->reports, &state->error) : status;
 }
 
-/* One line for all when nothing could be read; else, beside a text report, one line each. */
+/* One line for all when nothing could be read; else, with a text report, one line each. */
 static int complain_unreadable(const struct diagnose *state)
 {
     if (state->read_count > 0) {

@@ -116,7 +116,7 @@ static void report_problem(void *context, const char *path, const char *reason)
     cli_complain("%s: %s", path, reason);
 }
 
-/* Of a choice of a task or stage: how much nobody knows to belong to it or not. */
+/* Of a choice of a task or stage: how much is not known to belong to it or not. */
 static void report_share(const struct cli_call *call, const struct pyro_flame_counts *counts)
 {
     if (counts->left_out > 0)

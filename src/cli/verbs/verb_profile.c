@@ -85,7 +85,7 @@ static int read_paths(struct profiling *profiling)
                               &profiling->inputs, &profiling->app);
     if (loaded != CLI_EXIT_OK)
         return loaded;
-    bool alone = profiling->app == NULL; /* then the missing event log is no reason to leave a file out */
+    bool alone = profiling->app == NULL; /* then no file is left out because the event log is missing */
     for (size_t i = 0; i < pyro_inputs_unreadable_count(profiling->inputs); i++)
         if (!alone || pyro_inputs_artefact_count(profiling->inputs) == 0)
             cli_complain_unreadable(pyro_inputs_unreadable_path(profiling->inputs, i),

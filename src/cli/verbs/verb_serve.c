@@ -50,7 +50,7 @@ static void warn(void *context, const char *message)
     cli_complain("%s; the server continues with the previous one", message);
 }
 
-/* --add-token: no server, but somebody more who may use one. */
+/* --add-token: no server; one more user who may use one. */
 static int add_token(const struct cli_call *call, const char *name)
 {
     const char *file = cli_value(call, "tokens");
@@ -127,7 +127,7 @@ static int open_prices(const struct cli_call *call, pyro_prices **ret)
     return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
 }
 
-/* A store that cannot be opened is told at the start, not to whoever says the first word. */
+/* A store that cannot be opened is reported at the start, not at the first request. */
 static int check_store(const char *url)
 {
     struct pyro_error error = {.size = sizeof(error)};

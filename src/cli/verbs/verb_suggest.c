@@ -166,7 +166,7 @@ static bool send_settings(const pyro_suggestion *suggestion, int descriptor)
     return sent && write_pipe(&descriptor, "", 1) == 0;
 }
 
-/* Whoever reads the output of the job must not wait for this process. */
+/* A reader of the job's output must not wait for this process. */
 static void leave_output(void)
 {
     int nothing = open("/dev/null", O_RDWR);
@@ -187,7 +187,7 @@ static int record(const struct cli_call *call, struct question *question, pyro_s
     return CLI_EXIT_OUTPUT;
 }
 
-/* The store is opened to read: those who write to it are not waited for. A process that nobody waits for any more ends
+/* The store is opened read-only, so that its writers are not waited for. If its parent stops waiting, the process ends
  * by its alarm. */
 static int answer_job(const struct cli_call *call, int descriptor)
 {

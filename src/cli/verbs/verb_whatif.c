@@ -22,7 +22,7 @@ struct question {
 /* Options whose values are settings. */
 static const char *const named[] = {"executors", "cores", "memory", "hosts", "scale-input"};
 
-/* Whether what stands before the '=' is a setting that has a model. What has none is refused with a list of all. */
+/* Whether the text before the '=' is a setting that has a model. Others are refused with a list of all. */
 static bool check_key(const struct cli_call *call, const char *text)
 {
     size_t len = strcspn(text, "="), used = 0;

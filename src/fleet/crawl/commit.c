@@ -202,7 +202,7 @@ static enum pyro_status record_batch(struct pyro_crawl *crawl, struct batch *bat
     return status == PYRO_OK ? pyro_crawl_read_verdicts(crawl) : status;
 }
 
-/* Whether to write now: a full batch, one that has waited, or one that nobody adds to. */
+/* Whether to write now: a full batch, one that has waited, or one to which nothing is added. */
 static bool is_time(struct pyro_crawl *crawl)
 {
     size_t ready = 0, coming = 0;

@@ -1,4 +1,4 @@
-/* The crawl as a whole: what it is told, its loop, and its end. */
+/* The crawl as a whole: its settings, its loop, and its end. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>

@@ -18,7 +18,7 @@ enum {
     PYRO_CRAWL_BATCH_MS = 1000,  /* that a run waits for others */
     PYRO_CRAWL_CLAIM = 32,       /* items that are claimed at a time, in addition to those in work */
     PYRO_CRAWL_STOP_MS = 30000,  /* for what is in work when the crawl is to end */
-    PYRO_CRAWL_LOOK_MS = 100,    /* how often somebody may stop it */
+    PYRO_CRAWL_LOOK_MS = 100,    /* how often it looks for a stop */
     PYRO_CRAWL_DAY_MS = 86400000 /* everything is listed that often, and otherwise what ended since this before `low` */
 };
 

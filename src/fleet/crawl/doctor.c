@@ -1,4 +1,4 @@
-/* Whether all that a configuration names is there. */
+/* Whether all that a configuration names is available. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

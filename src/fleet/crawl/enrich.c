@@ -223,7 +223,7 @@ static void keep(const struct pyro_enricher *enricher, uint64_t hash, const stru
     pthread_mutex_unlock(&memory->lock);
 }
 
-/* After some failures a service rests: each run would wait for it in vain. */
+/* After some failures a service rests: otherwise each run would wait for it without success. */
 static bool rests(struct pyro_enrich_memory *memory)
 {
     pthread_mutex_lock(&memory->lock);
@@ -385,7 +385,7 @@ bool pyro_enrich(const struct pyro_enrichers *all, enum pyro_redaction redaction
 
 /* ---- Without a run ----------------------------------------------------------------------------------------------- */
 
-/* What shows that the service is there. */
+/* Asks for what shows that the service is available. */
 static enum pyro_status ask_service(const struct pyro_enricher *enricher, struct pyro_strbuf *body,
                                     struct pyro_error *error)
 {
@@ -404,7 +404,7 @@ static enum pyro_status ask_service(const struct pyro_enricher *enricher, struct
         status = log_in(&asking, body);
     if (status == PYRO_OK)
         status = pyro_http_get_text(asking.http, url.data, ANSWER_BYTES, TRIES, body, &answer, &asking.error);
-    /* Only YARN's page is known to be there; any answer of the others shows that somebody listens. */
+    /* Only YARN's page is known to exist; any answer of the others shows that a server listens. */
     if (status == PYRO_OK && (yarn ? answer.status != 200 : answer.status >= 500 || answer.status == 401))
         status = PYRO_ERROR_INPUT;
     pyro_http_close(asking.http);

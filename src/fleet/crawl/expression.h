@@ -4,7 +4,7 @@
  *     date({/startDateTime}, "%d-%m-%Y %H:%M:%S %z") - {run.start_ms}
  *
  * A reference is a JSON pointer into the answer, or {agg.NAME}, {tag.KEY}, {property.KEY}, {run.FIELD} of the run. One
- * that stands alone may be a text; everything else is a number. What is not known, and what cannot be computed, has no
+ * that is alone may be a text; everything else is a number. What is not known, and what cannot be computed, has no
  * value. */
 #ifndef PYRO_FLEET_CRAWL_EXPRESSION_H
 #define PYRO_FLEET_CRAWL_EXPRESSION_H

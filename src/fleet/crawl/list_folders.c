@@ -136,7 +136,7 @@ static bool add_log(const struct pyro_crawl_listing *listing, struct pyro_crawl_
     struct state_of_log state = look_at(log);
     int64_t modified_ms = state.modified_ns / 1000000;
     char stamp[100];
-    /* What is being written is taken when it has ended, or when nobody seems to write it any more. */
+    /* What is being written is taken when it has ended, or when it seems that no process writes it any more. */
     if (state.gone ||
         (log->in_progress && pyro_add_saturating(modified_ms, listing->settings->still_ms) > pyro_store_now_ms()))
         return true;
@@ -171,7 +171,7 @@ static bool is_store(const struct pyro_crawl_listing *listing, struct pyro_slice
     return stat(name, &file) == 0 && file.st_dev == store.st_dev && file.st_ino == store.st_ino;
 }
 
-/* A file that is no log: reading it says why, once, and then it is done for until it changes. */
+/* A file that is not a log: reading it says why, once. Then it is not read until it changes. */
 static bool add_other(const struct pyro_crawl_listing *listing, struct pyro_crawl_list *list, struct pyro_slice path)
 {
     if (is_store(listing, path))

@@ -18,7 +18,7 @@ struct pyro_crawl_list {
     struct pyro_arena arena;
     PYRO_VEC(struct pyro_work_item) items;
     PYRO_VEC(uint64_t) hashes; /* for the memory, once the items are in the store */
-    size_t seen;               /* logs that the source has, as far as it was asked */
+    size_t seen;               /* logs that the source has, of those asked for */
     struct pyro_slice version; /* the Spark version of a server; null: unknown */
 };
 

@@ -10,8 +10,8 @@
 
 enum {
     PAGE = 1000,
-    MOST_PAGE = 1000000,     /* where so many end in one millisecond */
-    MOST_ATTEMPTS = 5000000, /* of one list: more is no list, and memory has an end */
+    MOST_PAGE = 1000000,     /* if this number ends in one millisecond */
+    MOST_ATTEMPTS = 5000000, /* of one list: more is not a list, and memory is limited */
     TRIES = 4,
     TIMEOUT_S = 120
 };
@@ -163,7 +163,7 @@ static void take_application(struct page *page)
 
 static void start(struct pyro_json_reader *json, struct pyro_strbuf *body)
 {
-    for (size_t i = 0; i < body->len; i++) /* which is no white space where records are lines */
+    for (size_t i = 0; i < body->len; i++) /* which does not count as white space where records are lines */
         body->data[i] = body->data[i] == '\n' || body->data[i] == '\r' ? ' ' : body->data[i];
     pyro_json_reader_start(json, body->data, body->data + body->len, pyro_scan_best());
 }
@@ -253,7 +253,7 @@ static enum pyro_status list_pages(struct page *page, struct pyro_http *http, co
     return status;
 }
 
-/* The Spark version of the server. One that does not say it is no failure: its runs are counted by their own. */
+/* The Spark version of the server. A missing version is not a failure: runs are counted by their own. */
 static enum pyro_status ask_version(const struct pyro_crawl_listing *listing, struct pyro_http *http,
                                     struct pyro_crawl_list *ret, struct pyro_error *error)
 {

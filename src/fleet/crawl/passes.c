@@ -341,7 +341,7 @@ enum pyro_status pyro_crawl_claim(struct pyro_crawl *crawl, bool *ret_more)
     *ret_more = queued > 0 || crawl->again_next < crawl->again.count;
     if (queued >= enough || free <= PYRO_CRAWL_CLAIM)
         return PYRO_OK;
-    /* Servers are listed first: they say their version, and whether they are there. */
+    /* Servers are listed first: they say their version, and whether they answer. */
     if (*ret_more && crawl->again_next == 0 && pyro_crawl_is_listing(crawl))
         return PYRO_OK;
     PYRO_TRY(fill_again(crawl, PYRO_CRAWL_CLAIM));

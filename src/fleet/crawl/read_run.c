@@ -42,7 +42,7 @@ static void skip(struct reader *reader, const char *why)
     snprintf(reader->ret->message, sizeof(reader->ret->message), "%s", why);
 }
 
-/* What could not be read, for whoever looks into it; text only. */
+/* What could not be read, for people who look into it; text only. */
 static void take_raw(struct reader *reader)
 {
     struct pyro_slice text = pyro_strbuf_slice(&reader->unread);

@@ -32,7 +32,7 @@ struct pyro_crawl_reading {
     const struct pyro_crawl_source *source; /* NULL: `key` is the path of a run that is stored */
     const char *history_version;            /* the Spark version of that server; NULL: unknown, or no server */
     struct pyro_slice key;                  /* of the item; without a source the path */
-    struct pyro_slice app_id, attempt;      /* the run that is read again; null: whichever is there, if wanted */
+    struct pyro_slice app_id, attempt;      /* the run that is read again; null: any, if wanted */
     int (*progress)(void *context, const struct pyro_progress *progress);
     void *context;
     /* Applies what people said of earlier findings; called on the thread that reads. */

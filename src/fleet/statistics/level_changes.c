@@ -1,4 +1,4 @@
-/* When the level of a series changed for good: binary segmentation. */
+/* When the level of a series changed lastingly: binary segmentation. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -121,7 +121,7 @@ enum pyro_status pyro_suggestion_record(pyro_store *store, pyro_suggestion *sugg
 /* ---- Files ---------------------------------------------------------------------------------------------------------
  */
 
-/* Refuses a file that somebody else changed, until a review has looked at what was applied to it. */
+/* Refuses a file that another process changed, until a review has looked at what was applied to it. */
 static enum pyro_status check_unchanged(pyro_store *store, pyro_suggestion *suggestion, struct pyro_slice path,
                                         const char *hash, struct pyro_error *error)
 {
@@ -164,7 +164,7 @@ static enum pyro_status resolve(const char *path, struct pyro_arena *arena, stru
     return ret->ptr ? PYRO_OK : pyro_no_memory(error);
 }
 
-/* The former file, which is written once: a copy that is there already must be the same. */
+/* The former file, which is written once: an existing copy must be the same. */
 static enum pyro_status keep_former(pyro_suggestion *suggestion, struct pyro_slice path, struct pyro_slice content,
                                     const char *hash, struct pyro_error *error)
 {

@@ -20,7 +20,7 @@ static bool set(const struct pyro_suggest_history *history, struct pyro_candidat
     return pyro_candidate_set(candidate, history->newest, pyro_slice_from(pyro_suggest_keys[key]), value);
 }
 
-/* The value that rungs multiply: of the last run that completed, so that a rung does not build upon an earlier one. */
+/* The value that rungs multiply: of the last run that completed, so that a rung does not build on an earlier one. */
 static double base_of(const struct pyro_suggest_history *history, enum pyro_suggest_key key)
 {
     double base = history->completed ? pyro_history_number(history->completed, key) : (double)NAN;

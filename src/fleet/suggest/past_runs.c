@@ -42,7 +42,7 @@ static bool same_configuration(const struct pyro_suggest_run *a, const struct py
     return !(fabs(a->executors - b->executors) > 0) && !(fabs(a->cores - b->cores) > 0);
 }
 
-/* Deviations of input-adjusted durations from the median of their configuration: a run on other executors is no
+/* Deviations of input-adjusted durations from the median of their configuration: a run on other executors is not an
  * outlier. `judged`: of configurations with enough runs. */
 static bool deviations(const struct pyro_suggest_history *history, double *ret, bool *judged, struct pyro_arena *arena)
 {

@@ -9,7 +9,7 @@ enum pyro_review_action {
     PYRO_REVIEW_WAIT,      /* too few runs have the settings */
     PYRO_REVIEW_KEEP,      /* three or more runs, and no harm */
     PYRO_REVIEW_ROLL_BACK, /* the settings do harm */
-    PYRO_REVIEW_CHANGED    /* somebody else changed the file */
+    PYRO_REVIEW_CHANGED    /* another process changed the file */
 };
 const char *pyro_review_action_name(enum pyro_review_action action);
 

@@ -56,7 +56,7 @@ struct pyro_fleet_table {
 struct pyro_fleet_picture {
     const char *kind; /* "area", "bars", "histogram" or "points" */
     const char *title, *table, *x, *y;
-    const char *mark;         /* flag: marks that stand out */
+    const char *mark;         /* flag: marks with emphasis */
     const char *size;         /* of marks */
     struct pyro_slice series; /* a column: one line, area or color for each of its values; null: none */
     const char *only;         /* a column: the rows whose value is ... */
@@ -140,7 +140,7 @@ struct pyro_fleet_table *pyro_fleet_table(struct pyro_fleet_view *view, const ch
 void pyro_fleet_column(struct pyro_fleet_table *table, const char *name, const char *title, enum pyro_fleet_unit unit);
 /* The column of what the view sums by. */
 void pyro_fleet_by_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table);
-/* The same behind the other columns, for views that nobody has to sum; false: there is none, or a column has it. */
+/* The same after the other columns, for views that need no --by; false: there is none, or a column has it. */
 bool pyro_fleet_further_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table);
 /* Cells, row by row. */
 void pyro_fleet_add(struct pyro_fleet_view *view, struct pyro_fleet_table *table, const struct pyro_query_value *value);
@@ -148,7 +148,7 @@ void pyro_fleet_add_int(struct pyro_fleet_view *view, struct pyro_fleet_table *t
 void pyro_fleet_add_real(struct pyro_fleet_view *view, struct pyro_fleet_table *table, double value);
 void pyro_fleet_add_text(struct pyro_fleet_view *view, struct pyro_fleet_table *table, struct pyro_slice value);
 size_t pyro_fleet_rows(const struct pyro_fleet_table *table);
-/* Rows in the order of a column, largest first, equal ones as they were; those beyond `most` are left out. */
+/* Rows in the order of a column, largest first, equal ones in their former order; those beyond `most` are left out. */
 void pyro_fleet_rank(struct pyro_fleet_view *view, struct pyro_fleet_table *table, size_t column, size_t most);
 void pyro_fleet_picture(struct pyro_fleet_view *view, const struct pyro_fleet_picture *picture);
 void pyro_fleet_note(struct pyro_fleet_view *view, const char *format, ...) __attribute__((format(printf, 2, 3)));

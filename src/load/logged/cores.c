@@ -23,7 +23,7 @@ static int compare_steps(const void *left, const void *right)
 /* The driver starts the next task before it writes that one has finished. */
 enum { WRITTEN_LATE_MS = 200 };
 
-/* The most tasks that each executor ran at once, and those that no log of their own tells of. */
+/* The most tasks that each executor ran at once, and those without a log of their own. */
 bool pyro_logged_count_cores(struct pyro_logged *logged)
 {
     const struct pyro_line_result *lines = &logged->lines;

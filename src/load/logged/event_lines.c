@@ -75,7 +75,7 @@ static void list_stage(struct writing *writing, const struct pyro_line_job *job,
     pyro_rest_end(lines, '}');
 }
 
-/* The stages of a job that had tasks, and its final one. Parents whose results were there already are not known. */
+/* The stages of a job that had tasks, and its final one. Parents whose results already existed are not known. */
 static void list_stages(struct writing *writing, size_t row, bool with_info)
 {
     const struct pyro_logged *logged = writing->logged;

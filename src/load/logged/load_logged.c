@@ -149,7 +149,7 @@ static enum pyro_status build(struct pyro_logged *logged, const struct pyro_log 
     integrity->logged = true;
     integrity->bytes = logged->bytes;
     integrity->lines = logged->text_lines;
-    integrity->events.count = 0; /* nobody logged these events */
+    integrity->events.count = 0; /* these events were never logged */
     integrity->truncated = false;
     if (add_notes(*ret, logged))
         return PYRO_OK;

@@ -18,12 +18,12 @@
 
 /* The list gets the logs of applications without an event log instead of what it has, and the files their owners.
  * `with_events`: hashes of the ids that have an event log: each other id that files name gets a log. NULL: there is no
- * event log. Where there is none, and no file names an application, all files are one's. Fails for
- * want of memory only. Files are members of one archive, or of none. */
+ * event log. Where there is none, and no file names an application, all files are one's. Fails only for lack of memory.
+ * Files are members of one archive, or of none. */
 enum pyro_status pyro_logged_find(struct pyro_artefact_list *artefacts, const struct pyro_map *with_events,
                                   struct pyro_log_list *list, struct pyro_error *error);
 
-/* The application, not analysed yet. */
+/* The application, not analyzed yet. */
 enum pyro_status pyro_logged_load(const struct pyro_log *log, const struct pyro_load_settings *options,
                                   struct pyro_app **ret, struct pyro_error *error);
 /* Its event lines as batches, as pyro_load_batches() gives those of an event log. */
@@ -74,7 +74,7 @@ struct pyro_logged {
     bool failed;
 };
 
-/* `ret` is released by pyro_logged_done() in any case. Files that are no text logs, or cannot be read, are passed over.
+/* `ret` is released by pyro_logged_done() in any case. Files that are not text logs, or cannot be read, are skipped.
  */
 enum pyro_status pyro_logged_read(const struct pyro_log *log, const struct pyro_load_settings *options,
                                   struct pyro_logged *ret, struct pyro_error *error);
@@ -85,7 +85,7 @@ struct pyro_logged_executor *pyro_logged_executor(struct pyro_logged *logged, st
 const struct pyro_logged_stage *pyro_logged_stage(const struct pyro_logged *logged, int64_t id, int64_t attempt);
 
 uint64_t pyro_logged_attempt_key(int64_t id, int64_t attempt); /* of attempt_rows */
-/* The most tasks that each executor ran at once; adds those that no log of their own tells of. False: no memory. */
+/* The most tasks that each executor ran at once; adds those without a log of their own. False: no memory. */
 bool pyro_logged_count_cores(struct pyro_logged *logged);
 
 /* Takes whole event lines. */

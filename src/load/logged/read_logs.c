@@ -16,7 +16,7 @@ enum { REASON_READ = 64 << 10 };
 struct reading {
     struct pyro_logged *logged;
     const struct pyro_artefact_source *source;
-    struct pyro_log_file *known; /* stays where it is: the timeline tells files apart by it */
+    struct pyro_log_file *known; /* stays where it is: the timeline distinguishes files by it */
 };
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */

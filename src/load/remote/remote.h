@@ -51,7 +51,7 @@ enum pyro_status pyro_remote_client_open(struct pyro_remote_client *client, cons
                                          const char *path, struct pyro_error *error);
 void pyro_remote_client_close(struct pyro_remote_client *client);
 struct pyro_remote_options pyro_remote_resolve(const struct pyro_load_settings *options);
-/* What the server answered goes to options->unread, in the place of what is there. */
+/* What the server answered goes to options->unread, and replaces its content. */
 void pyro_remote_keep(const struct pyro_load_settings *options, struct pyro_slice answer);
 /* Appends "BASE/api/v1/applications[/APP[/ATTEMPT]]". */
 void pyro_remote_add_api(struct pyro_strbuf *url, const struct pyro_remote *remote, bool attempt);
