@@ -144,8 +144,8 @@ static bool add_duplicate(struct pyro_catalog_list *list, const struct pyro_cata
                           const struct pyro_catalog_log *shown)
 {
     if (log->stored || log->named_by_store)
-        return true; /* nobody need do anything about those */
-    /* Whoever has uploaded it may not be one who sees the other. */
+        return true; /* those need no action */
+    /* The user who has uploaded it may not see the other. */
     struct pyro_slice reason = log->uploaded
                                    ? PYRO_SLICE_LITERAL("has the same attempt of the same application as another log")
                                    : pyro_arena_printf(&list->arena,

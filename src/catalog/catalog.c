@@ -69,7 +69,7 @@ static void mark_uploads(pyro_catalog_logs *logs, const char *uploads)
     }
 }
 
-/* What an earlier start found, which nobody sees before it was compared with the folders. */
+/* What an earlier start found. It is not shown before it was compared with the folders. */
 static const struct pyro_catalog_list *recall(struct pyro_catalog *catalog)
 {
     pyro_catalog_logs logs = {0};
@@ -168,7 +168,7 @@ static size_t without_slash(const char *folder)
     return len;
 }
 
-/* Opens the stores among the folders, so that one that cannot be is told at the start. */
+/* Opens the stores among the folders, so that a failure is reported at the start. */
 static enum pyro_status open_stores(struct pyro_catalog *catalog, const struct pyro_catalog_options *options,
                                     struct pyro_error *error)
 {

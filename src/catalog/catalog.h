@@ -11,9 +11,9 @@
 #include "history/history.h"
 #include "model/viewers.h"
 
-/* Different runs may have one id: local mode makes it of the time, a standalone master counts anew when it starts. The
- * one to show first keeps it; the others are applications of their own with the id ID~START, which names that run even
- * when it has ID alone. */
+/* Different runs may have one id: local mode makes it of the time, a standalone master starts its count again when it
+ * starts. The one to show first keeps it; the others are applications of their own with the id ID~START, which names
+ * that run even when it has ID alone. */
 struct pyro_catalog_app {
     struct pyro_slice id, name;
     const struct pyro_attempt *attempts; /* newest first, with that id; their `log` is for pyro_catalog_list_log() */
@@ -25,10 +25,10 @@ enum pyro_catalog_outcome {
     PYRO_CATALOG_COMPLETED,
     PYRO_CATALOG_FAILED,
     PYRO_CATALOG_RUNNING,
-    PYRO_CATALOG_TRUNCATED, /* its log has no end and has not grown for some time: nobody writes it any more */
+    PYRO_CATALOG_TRUNCATED, /* its log has no end and has not grown for some time: it seems no longer written */
     PYRO_CATALOG_OUTCOMES
 };
-enum { PYRO_CATALOG_STALE_MS = 86400000 }; /* that time, where nobody says another */
+enum { PYRO_CATALOG_STALE_MS = 86400000 }; /* the default of that time */
 
 /* `now_ms`: since 1970. */
 enum pyro_catalog_outcome pyro_catalog_outcome(const struct pyro_attempt *attempt, int64_t now_ms, int64_t stale_ms);
@@ -37,12 +37,12 @@ const char *pyro_catalog_outcome_name(enum pyro_catalog_outcome outcome);
 /* Of its end or, where that is missing, of its last event as far as it is known. */
 int64_t pyro_catalog_last_ms(const struct pyro_attempt *attempt);
 
-/* A run of which only what a store keeps is there: its log is not, or cannot be read. */
+/* A run of which only the stored part is available: its log is missing, or cannot be read. */
 struct pyro_catalog_stored {
     const char *url;        /* of the store */
     struct pyro_slice path; /* where the log was, ends in NUL; null: unknown */
     int64_t recorded_ms;
-    bool knows_access; /* else who may see it, beside its owner, is not known */
+    bool knows_access; /* else it is not known who may see it, except its owner */
     struct pyro_access_lists access;
 };
 
@@ -54,7 +54,7 @@ struct pyro_catalog_log_info {
     bool in_progress;       /* its name says that it is being written */
     bool uploaded;          /* it is in the uploads folder */
     uint64_t cpu_us;        /* what looking at it took, of an upload */
-    const struct pyro_catalog_stored *stored; /* NULL: the log is there; valid as long as the list */
+    const struct pyro_catalog_stored *stored; /* NULL: there is a log; valid as long as the list */
     uint64_t files;                           /* changes with the other files of the run; 0: it has none */
 };
 
@@ -94,11 +94,11 @@ struct pyro_catalog_options {
     struct pyro_options work; /* for loading and diagnosing: allocator and progress are not used */
 };
 
-/* Begins the first update on threads of its own and returns. Texts of `options` are copied, but for what `load` points
+/* Begins the first update on threads of its own and returns. Texts of `options` are copied, except what `load` points
  * to, which must outlive the catalog. */
 enum pyro_status pyro_catalog_open(const struct pyro_catalog_options *options, struct pyro_catalog **ret,
                                    struct pyro_error *error);
-/* Wakes whoever waits; pyro_catalog_wait() does not wait any more. */
+/* Wakes all that wait; pyro_catalog_wait() does not wait any more. */
 void pyro_catalog_stop(struct pyro_catalog *catalog);
 void pyro_catalog_close(struct pyro_catalog *catalog);
 
@@ -126,23 +126,23 @@ const struct pyro_artefact_file *pyro_catalog_list_file(const struct pyro_catalo
                                                         const struct pyro_attempt *attempt, size_t *at);
 /* A file in the folder of uploads called NAME~ID was sent for the application ID, whatever it says itself. */
 #define PYRO_CATALOG_SENT_MARK '~'
-/* A file that somebody sent by itself and that is no event log. */
+/* A file that was sent by itself and is not an event log. */
 struct pyro_catalog_sent {
     struct pyro_slice application; /* whose file it is; null: it does not say that */
     const char *kind;              /* "text-log" */
-    uint64_t cpu_us;               /* what finding out took that it is no event log */
+    uint64_t cpu_us;               /* what it took to find out that it is not an event log */
 };
 /* The one at that path in the folder of uploads; false: there is none. */
 bool pyro_catalog_list_sent(const struct pyro_catalog_list *list, struct pyro_slice path,
                             struct pyro_catalog_sent *ret);
-/* What is asked whether somebody may see it. */
+/* What a user may see or not. */
 struct pyro_catalog_seen {
     uint64_t identity; /* stands for the same log in every list */
     const struct pyro_log *files;
     const struct pyro_attempt *attempt;
     const struct pyro_catalog_stored *stored; /* NULL: `files` say who may see it */
 };
-/* The list with those attempts only that somebody may see, and nothing of what could not be read, nor of logs beside
+/* The list with only those attempts that a user may see, and nothing of what could not be read, nor of other logs than
  * those that are listed; the caller releases it. NULL: no memory; that counts as an empty list. */
 typedef bool pyro_catalog_visible(void *context, const struct pyro_catalog_seen *seen);
 const struct pyro_catalog_list *pyro_catalog_list_visible(const struct pyro_catalog_list *list,
@@ -160,10 +160,10 @@ bool pyro_catalog_refresh(struct pyro_catalog *catalog);
 
 /* ---- Open applications ----
  *
- * NULL and PYRO_OK: there is no such attempt (a null id: the one without). Whoever asks for something that is not open
- * loads it; others who ask for the same wait, others yet do not. A log that has grown is caught up with by the first
- * who asks; those who ask meanwhile get it as it was. What is given out stays valid until it is released, even when it
- * is closed, changed or deleted.
+ * NULL and PYRO_OK: there is no such attempt (a null id: the one without). A call for something that is not open loads
+ * it; other calls for the same wait, and the rest do not. A log that has grown is caught up with by the first who asks;
+ * other calls meanwhile get the earlier state. What is given out stays valid until it is released, even when it is
+ * closed, changed or deleted.
  *
  * `caller`: once it is stopped, waiting ends, and so does reading unless others wait for the same:
  * PYRO_ERROR_CANCELLED, whose message says why. NULL: nothing stops it. */
@@ -174,23 +174,23 @@ struct pyro_catalog_caller {
     const char *no_memory;                  /* the message of PYRO_ERROR_MEMORY; NULL: the library's own */
     /* Why its work is to end, a constant; NULL: it goes on. `ret_for_all`: it ends though others wait for the same. */
     const char *(*stopped)(void *context, bool *ret_for_all);
-    void (*reading)(void *context, bool begins); /* it reads a log from now on, or no longer; NULL: not wanted */
+    void (*reading)(void *context, bool begins); /* it begins to read a log, or ends; NULL: not wanted */
     void *context;
 };
 
-/* `with_sql`: with SQL executions, which are read only for whoever asks for them. */
+/* `with_sql`: with SQL executions, which are read only if asked for. */
 enum pyro_status pyro_catalog_history(struct pyro_catalog *catalog, const struct pyro_catalog_caller *caller,
                                       struct pyro_slice id, struct pyro_slice attempt, bool with_sql,
                                       struct pyro_history **ret, struct pyro_error *error);
 
 /* A loaded application and what the rules say of it; of a run that is only stored, the report. Immutable. */
 struct pyro_catalog_diagnosis {
-    pyro_app *app;             /* NULL: only the report is there */
+    pyro_app *app;             /* NULL: there is only the report */
     pyro_diagnosis *diagnosis; /* NULL with `app` */
-    struct pyro_slice report;  /* pyrometer.report/1 as it was stored; null where `app` is there */
+    struct pyro_slice report;  /* pyrometer.report/1 as it was stored; null if there is an `app` */
     bool partial;              /* without what people said, which could not be read: to be asked for again */
 };
-/* PYRO_ERROR_INPUT also where only the report is there. */
+/* PYRO_ERROR_INPUT also if there is only the report. */
 enum pyro_status pyro_catalog_diagnosis(struct pyro_catalog *catalog, const struct pyro_catalog_caller *caller,
                                         struct pyro_slice id, struct pyro_slice attempt,
                                         const struct pyro_catalog_diagnosis **ret, struct pyro_error *error);
@@ -208,7 +208,7 @@ uint64_t pyro_catalog_upload_cpu(const struct pyro_catalog *catalog);
 /* How secrets are hidden in what it loads. */
 enum pyro_redaction pyro_catalog_redaction(const struct pyro_catalog *catalog);
 
-/* Closes what nobody reads, the half that was not asked for longest first. */
+/* Closes what is not being read, the half that was not asked for longest first. */
 void pyro_catalog_shrink(struct pyro_catalog *catalog);
 
 /* The URL of the `index`-th store among the folders; NULL beyond the last one. */

@@ -122,7 +122,7 @@ static enum pyro_status load_on(const struct pyro_catalog_log *log, const struct
                                 void **state, pyro_app **ret, struct pyro_error *error)
 {
     struct follower *follower = *state;
-    /* A decoder knows one part: where a record stands in another one it could not say. */
+    /* A decoder knows one part: it could not say where in another one a record is. */
     bool can = pyro_catalog_can_follow(log) && log->log.part_count == 1 && !log->uploaded; /* which never grow */
     *state = NULL;
     if (follower && (!can || !pyro_catalog_position_fits(&follower->position, log))) {
@@ -223,7 +223,7 @@ static enum pyro_status load_report(const struct pyro_catalog_log *log, struct o
     return PYRO_OK;
 }
 
-/* The same application judged anew. */
+/* The same application judged again. */
 static enum pyro_status diagnose_again(const struct open_diagnosis *before, const struct pyro_catalog_options *options,
                                        struct open_diagnosis *open, struct pyro_error *error)
 {
@@ -284,7 +284,7 @@ enum pyro_status pyro_catalog_diagnosis(struct pyro_catalog *catalog, const stru
         return PYRO_OK;
     struct pyro_slice path = ((const struct open_diagnosis *)found)->run->stored->path;
     const char *slash = path.ptr ? memrchr(path.ptr, '/', path.len) : NULL;
-    if (slash) /* where it was is nobody's business */
+    if (slash) /* its place is private */
         path = (struct pyro_slice){slash + 1, (size_t)(path.ptr + path.len - slash - 1)};
     pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
                                            "only the stored report of this run is available: this request needs its "

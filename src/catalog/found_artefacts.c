@@ -17,20 +17,20 @@ struct seen_file {
     size_t artefact; /* its number in `found`, of PYRO_PLACE_ARTEFACT */
 };
 
-/* An archive that somebody sent: what is in it belongs to the event logs in it, and to no others. Without event logs,
- * it makes applications of its own. */
+/* An archive that was sent: what is in it belongs to the event logs in it, and to no others. Without event logs, it
+ * makes applications of its own. */
 struct sent_archive {
     struct pyro_slice path;
     struct pyro_file_stamp stamp;
     struct pyro_artefact_list found;
     bool has_events;
     uint64_t key;
-    uint64_t cpu_us; /* what finding out took that they are no event logs */
+    uint64_t cpu_us; /* what it took to find out that they are not event logs */
 };
 
 struct pyro_catalog_artefacts {
     atomic_int references;
-    /* Its arena has all texts; its rows of `unreadable` are files that belong to nobody, its logs are of applications
+    /* Its arena has all texts; its rows of `unreadable` are files without an application, its logs are of applications
      * without an event log. */
     struct pyro_log_list list;
     struct pyro_artefact_list found;
@@ -261,7 +261,7 @@ static bool copy_archive(struct search *search, const struct sent_archive *befor
     return ok;
 }
 
-/* Its members that are no event logs. */
+/* Its members that are not event logs. */
 static enum pyro_status look_into(struct search *search, const pyro_catalog_logs *logs, struct sent_archive *archive,
                                   struct pyro_error *error)
 {
@@ -373,7 +373,7 @@ static enum pyro_status take_uploads(struct search *search, const pyro_catalog_l
     return take_members(search, logs, false, error);
 }
 
-/* Applications that are there without a file that was sent by itself. */
+/* Applications that exist without a file that was sent by itself. */
 static bool note_id(struct pyro_map *ids, struct pyro_slice id)
 {
     return !id.ptr || pyro_map_put(ids, pyro_hash_slice(id), NULL) != NULL;

@@ -1,6 +1,6 @@
 /* What was found in the folders, kept between starts in one SQLite file: which files each log had and what the list
- * shows of it. Losing it costs one reading of the logs; a file of another version, or a damaged one, is made anew, and
- * a row whose checksum is wrong counts as not there. Locks and atomic changes are SQLite's. */
+ * shows of it. Losing it costs one reading of the logs; a file of another version, or a damaged one, is made again, and
+ * a row with a wrong checksum counts as missing. Locks and atomic changes are SQLite's. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static const char schema[] =
     " most_bytes INTEGER,"
     " PRIMARY KEY (root, path, number)) WITHOUT ROWID;";
 
-/* A build, and how it redacts: what another one keeps is made anew. */
+/* A build, and how it redacts: what another one keeps is made again. */
 enum { BUILD_BYTES = 80 };
 
 struct pyro_catalog_index {
@@ -74,7 +74,7 @@ static bool open_db(struct pyro_catalog_index *index, const char *path, bool *re
     return good;
 }
 
-/* Folders that are gone, such as those for uploads of a server that was stopped, are forgotten. */
+/* Folders that no longer exist, such as those for uploads of a server that was stopped, are forgotten. */
 static void forget_gone(struct pyro_catalog_index *index)
 {
     sqlite3_stmt *roots = NULL;
@@ -168,7 +168,7 @@ static void sum_text(uint64_t *sum, struct pyro_slice text)
     *sum = pyro_fnv(*sum, text.ptr, text.ptr ? text.len : 0);
 }
 
-/* Of all that is kept of a log, but for the folder it was found in. */
+/* Of all that is kept of a log, except the folder it was found in. */
 static int64_t checksum(const struct pyro_log *log, const struct pyro_file_stamp *stamps, size_t folder_len,
                         const struct pyro_attempt *attempt, struct pyro_slice problem)
 {
@@ -238,7 +238,7 @@ static struct pyro_slice path_column(struct row_reader *reader, sqlite3_stmt *ro
     return (struct pyro_slice){path, reader->folder.len + rest.len};
 }
 
-/* The parts of the log that `row` is of; `parts` stands on the first of them or of a later log's. False: damaged. */
+/* The parts of the log of `row`; `parts` is at the first of them or of a later log. False: damaged. */
 static bool read_parts(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stmt *parts, bool *more,
                        struct pyro_log *log, struct pyro_file_stamp **ret_stamps)
 {

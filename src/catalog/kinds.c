@@ -8,8 +8,8 @@
 
 /* ---- Histories ---- */
 
-/* Beside a history: of a log that is written the follower, so that only what was appended is read the next time; of one
- * that has ended the thread that keeps it in a file, so that nobody waits for that. */
+/* Kept with a history: of a log that is written the follower, so that only what was appended is read the next time; of
+ * one that has ended the thread that keeps it in a file, so that no request waits for that. */
 struct history_state {
     struct pyro_history_follower *follower;
     struct pyro_thread saver;

@@ -65,7 +65,7 @@ struct pyro_catalog_log *pyro_catalog_log_new(const struct pyro_log *log, const 
         return NULL;
     *made = (struct pyro_catalog_log){.log = *log, .stamps = (struct pyro_file_stamp *)(made + 1)};
     atomic_init(&made->references, 1);
-    made->log.meter = NULL; /* of whoever found it */
+    made->log.meter = NULL; /* it belongs to the search */
     made->log.parts = (struct pyro_log_part *)(made->stamps + log->part_count);
     struct pyro_catalog_stored *copy = (struct pyro_catalog_stored *)(made->log.parts + log->part_count);
     char *at = (char *)(copy + (stored != NULL));

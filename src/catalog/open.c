@@ -1,4 +1,4 @@
-/* What is open: loaded once whoever asks, shared by reference, closed when others need the room. */
+/* What is open: loaded once for all requests, shared by reference, closed when others need the memory. */
 #include <errno.h>
 #include <time.h>
 
@@ -59,8 +59,8 @@ void pyro_catalog_sweep(struct pyro_catalog *catalog)
     }
 }
 
-/* Closes what was not asked for longest, until the rest fits; `newest` stays. Whoever still reads something that is
- * closed holds a reference. */
+/* Closes what was not asked for longest, until the rest fits; `newest` stays. A reader of something that is closed
+ * holds a reference. */
 static void evict(struct pyro_catalog *catalog, const struct pyro_catalog_slot *newest, uint64_t limit_bytes)
 {
     while (catalog->usage.memory_bytes > limit_bytes) {
@@ -162,7 +162,7 @@ struct load {
     const struct pyro_catalog_caller *caller;
 };
 
-/* Goes on for others who wait for the same, though the one that began it has gone. */
+/* Goes on for others who wait for the same, though the one that began it has ended. */
 static int report_progress(void *context, const struct pyro_progress *progress)
 {
     const struct load *load = context;
@@ -247,8 +247,8 @@ static bool is_fresh(const struct pyro_catalog *catalog, const struct pyro_catal
     return slot->kind == PYRO_CATALOG_DIAGNOSIS ? slot->fresh == catalog->freshness : slot->fresh != 0;
 }
 
-/* What is there while another request is at it: of a log that is being written, since the next change follows soon.
- * Nothing follows the end of a run, so the log of one that ended is waited for. */
+/* Whether the last state will do while another request loads: of a log that is being written, since the next change
+ * follows soon. Nothing follows the end of a run, so the log of one that ended is waited for. */
 static bool last_will_do(const struct pyro_catalog_slot *slot, const struct pyro_catalog_run *run)
 {
     return is_current(slot, run) || (slot->value && run->log->log.in_progress);

@@ -1,5 +1,5 @@
-/* Files that somebody sent by themselves and that are no event logs: text logs, profiles and the like. Each belongs to
- * the application whose id it has, or for which it was sent. They are remembered from one update to the next. */
+/* Files that were sent by themselves and are not event logs: text logs, profiles and the like. Each belongs to the
+ * application whose id it has, or for which it was sent. They are remembered from one update to the next. */
 #include <stdlib.h>
 
 #include "base/collections/hash.h"
@@ -15,9 +15,10 @@ struct search {
     PYRO_VEC(struct pyro_catalog_sent_file) unknown; /* with paths and stamps only */
 };
 
-/* ---- What is there ----------------------------------------------------------------------------------------------- */
+/* ---- Files
+ * -------------------------------------------------------------------------------------------------------- */
 
-/* Not a link that somebody put there. */
+/* Not a link that another process made. */
 static bool is_there(const char *path, struct pyro_file_stamp *ret)
 {
     struct stat status;
@@ -79,7 +80,7 @@ static bool take_logs(struct search *search, const pyro_catalog_logs *logs)
 
 /* ---- Looking into them ------------------------------------------------------------------------------------------- */
 
-/* Where the server keeps it is nobody's business: the part is called by its name. */
+/* The server does not say where it keeps it: the part is called by its name. */
 static struct pyro_log_part part_of(const struct search *search, const struct pyro_catalog_sent_file *file)
 {
     struct pyro_slice path = file->file.part.path;
@@ -205,7 +206,7 @@ void pyro_catalog_sent_done(struct pyro_catalog_sent_files *files)
     pyro_arena_done(&files->arena);
 }
 
-/* ---- Applications of which nothing else is there ----------------------------------------------------------------- */
+/* ---- Applications of which there is nothing else ----------------------------------------------------------------- */
 
 /* One of them. */
 struct made {

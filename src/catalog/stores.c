@@ -147,7 +147,7 @@ static int compare_named(const void *a, const void *b)
     return pyro_slice_compare(x->run->stored->path, y->run->stored->path);
 }
 
-/* Takes over the runs; false: no memory, and all stays as it was. */
+/* Takes over the runs; false: no memory, and nothing changes. */
 static bool replace_runs(struct pyro_catalog_store *store, pyro_catalog_logs *runs)
 {
     pyro_catalog_named_vec named = {0};

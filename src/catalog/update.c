@@ -93,7 +93,7 @@ static bool index_files(struct state *state)
         for (size_t j = 0; ok && j < log->part_count; j++) {
             const struct known_file file = {log->parts[j].path.ptr, logs[i]->stamps[j], logs[i], alone};
             if (!log->parts[j].member.ptr && log->layout != PYRO_LAYOUT_LOGS &&
-                !logs[i]->passing) /* archives are listed anew: a file does not tell all that it holds */
+                !logs[i]->passing) /* archives are listed again: a file does not say all that it holds */
                 ok = add_file(state, &file);
         }
     }
@@ -176,7 +176,7 @@ static bool keep_doubtful(struct state *state)
         if (logs[i]->stored || logs[i]->named_by_store || logs[i]->log.layout == PYRO_LAYOUT_LOGS ||
             !is_in_doubt(state, logs[i]->log.path))
             continue;
-        while (j < there && state->logs.items[j] != logs[i]) /* files that have not changed are there already */
+        while (j < there && state->logs.items[j] != logs[i]) /* files that have not changed are already listed */
             j++;
         if (j == there && logs[i]->log.part_count)
             ok = keep(state, logs[i]);
@@ -234,7 +234,7 @@ static bool take_log(struct state *state, const struct pyro_log *log, bool named
         return false;
     if (!pyro_catalog_log_stat(log, stamps)) {
         if (errno == ENOENT)
-            return true; /* gone since */
+            return true; /* removed since */
         return before ? keep(state, before)
                       : add_problem(state, log->path, PYRO_SLICE_LITERAL("cannot be checked"), true);
     }
@@ -308,7 +308,7 @@ static bool take_named(struct state *state, struct pyro_log_list *found)
     return ok && !state->failed;
 }
 
-/* Last, so that nobody sees a run as only stored while its log is still being looked for. */
+/* Last, so that no run is shown as only stored while its log is still being looked for. */
 static bool add_runs(struct state *state)
 {
     bool ok = true;
@@ -391,7 +391,7 @@ static bool collect(struct state *state, size_t from, size_t to)
         struct job *job = &state->jobs.items[i];
         if (job->gone || !is_wanted(state, job))
             continue;
-        /* What could not be read again this time is shown as it was. */
+        /* What could not be read again this time is shown unchanged. */
         const struct pyro_catalog_log *before =
             job->made ? pyro_catalog_list_at(state->update->before, job->log->path) : NULL;
         if (job->made && job->made->passing && before && !before->problem.ptr) {
@@ -487,7 +487,8 @@ static bool has_same_files(const struct pyro_catalog_log *before, const struct p
     return before->log.part_count == log->part_count && i == log->part_count;
 }
 
-/* One that is listed is made again when its files have changed and nobody writes them: all of them are read for it. */
+/* One that is listed is made again when its files have changed and are no longer written: all of them are read for
+ * it. */
 static bool take_logged(struct state *state)
 {
     size_t count, first = state->jobs.count;

@@ -26,7 +26,7 @@
 enum {
     GATHER_MS = 100,    /* what comes in bursts is looked at once */
     REST_MS = 200,      /* between two calls at least; */
-    REST_SHARE = 4,     /* and so many times as long as the last one took */
+    REST_SHARE = 4,     /* and this multiple of the time that the last one took */
     AGAIN_MS = 10000,   /* how often a folder that could not be watched is tried again */
     BUFFER = 64 << 10,  /* of events */
     READS = 64,         /* of them in one go; what is left keeps */
@@ -64,7 +64,7 @@ static int64_t now_ns(clockid_t clock)
 
 /* ---- What is watched ---- */
 
-/* Changes that other machines make are not told. */
+/* Changes by other machines are not reported. */
 static bool is_local(const char *path)
 {
     static const uint32_t remote[] = {0x6969 /* NFS */,      0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
@@ -218,7 +218,7 @@ static size_t place_of(const struct pyro_catalog_watch *watch, int number)
     return i;
 }
 
-/* Whether a log may have come, gone or changed. */
+/* Whether a log may have been added, removed or changed. */
 static bool take_event(struct pyro_catalog_watch *watch, const struct inotify_event *event)
 {
     if (event->mask & IN_Q_OVERFLOW) {

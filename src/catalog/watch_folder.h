@@ -1,4 +1,4 @@
-/* Tells that something has changed in folders, so that nobody need wait for the next update at them.
+/* Says that something has changed in folders, before the next update looks at them.
  *
  * Folders are watched, and the folders in them, where rolling logs are: of these only the newest, since a finished log
  * does not change and the system has few watches for all of a user's programs. What is not watched, such as a folder of

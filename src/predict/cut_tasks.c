@@ -1,14 +1,14 @@
-/* Tasks of a stage cut anew, and what becomes of them in the replay. */
+/* A new cut of a stage's tasks, and what becomes of them in the replay. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "analyze/task_rows.h"
 #include "predict/cut_tasks.h"
 
-/* A task that reads so many times what the median does holds a key that no other cut divides. */
+/* A task that reads this multiple of the median holds a key that no other cut divides. */
 #define LUMP 3.0
-/* Of its own tasks, so many map outputs each task fetches where both sides of the shuffle have one number of
- * partitions; and what fetching one takes. */
+/* If both sides of the shuffle have one number of partitions: the map outputs that each task fetches; and what fetching
+ * one takes. */
 #define CUT_ALIKE 0.8
 #define BLOCK_MS  0.025
 enum { CUT_ALIKE_MIN = 6, FEW = 20 };
@@ -19,7 +19,8 @@ enum { CUT_ALIKE_MIN = 6, FEW = 20 };
 #define WRITE_MS 45.0
 /* ... to hand its data to a Python worker and take the results. */
 #define PYTHON_MS 40.0
-/* The first added task of a scenario costs so many times its usual cost more, which fades over so many tasks. */
+/* The first added task of a scenario costs this multiple of its usual cost more, which fades over this number of
+ * tasks. */
 #define COLD_TIMES 1.5
 #define WARM_TASKS 250.0
 /* Fewer of all tasks than this have anything to read: there are few keys, and each stays whole. */

@@ -51,7 +51,7 @@ bool pyro_predict_take_tasks(struct pyro_predicted_run *run);
 /* Fills the fixed cost of run->stages: see task_cost.c. */
 void pyro_predict_take_costs(struct pyro_predicted_run *run);
 
-/* Fills what a spilled byte costs; and execution memory of a task when all slots are busy, in the run as it was. */
+/* Fills what a spilled byte costs; and execution memory of a task when all slots are busy, in the unchanged run. */
 void pyro_predict_take_spill(struct pyro_predicted_run *run);
 double pyro_task_memory(const struct pyro_predicted_run *run);
 /* A sorter that gets no more memory writes all that it holds, not only what is too much. */

@@ -29,7 +29,7 @@ static inline bool pyro_asks(const struct pyro_predict_change *change, enum pyro
     return change->scenario->given[setting].ptr != NULL;
 }
 bool pyro_is_of_main_profile(const struct pyro_predicted_run *run, const struct pyro_executor *executor);
-/* So many executors of the scenario's cores, throughout. */
+/* `count` executors of the scenario's cores, throughout. */
 void pyro_predict_fixed(struct pyro_predict_change *change, int64_t count);
 /* How many times as long as alone computing takes in the scenario, with the executors that it has by now. */
 double pyro_scenario_longer(const struct pyro_predict_change *change);

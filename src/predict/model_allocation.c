@@ -4,7 +4,7 @@
 #include "analyze/task_rows.h"
 #include "predict/model.h"
 
-/* What waits as long as this waits for ever. */
+/* What waits as long as this waits without limit. */
 #define DAY_MS INT64_C(86400000)
 
 /* Of the time in tasks: how long an executor takes to start depends on what else the cluster does just then; and
@@ -109,7 +109,8 @@ void pyro_model_allocation(struct pyro_predict_change *change)
     }
     bool on = pyro_scenario_setting(change, PYRO_PREDICTED_DYNAMIC) != 0;
     bool on_asked = pyro_asks(change, PYRO_PREDICTED_DYNAMIC) && on;
-    bool fixed = pyro_asks(change, PYRO_PREDICTED_EXECUTORS) && !on_asked; /* --executors alone: so many, throughout */
+    bool fixed = pyro_asks(change, PYRO_PREDICTED_EXECUTORS) && !on_asked; /* --executors alone: this number,
+                                                                            * throughout */
     bool others = pyro_asks(change, PYRO_PREDICTED_CORES) && change->scenario->cores_per_executor != run->cores;
     if (fixed && run->allocates)
         pyro_effect(change, PYRO_MODEL_allocation, DOUBT, DOUBT, "off: the number of executors is fixed");

@@ -3,9 +3,9 @@
 
 #include "predict/cut_tasks.h"
 
-/* How much less, and how much more than the replay shows, such a change may save: whoever changes a program does not do
- * exactly what its edits say, and what the fault cost beside that is not in them. Of ten recorded repairs of programs
- * five saved 1.4 to 2.4 times as much (docs/accuracy.md); but the rest of the run stays. */
+/* How much less, and how much more than the replay shows, such a change may save: a changed program does not do exactly
+ * what its edits say, and what the fault cost in addition is not in them. Of ten recorded repairs of programs five
+ * saved 1.4 to 2.4 times that (docs/accuracy.md); but the rest of the run stays. */
 #define DOUBT_LESS     0.4
 #define DOUBT_MORE     0.9
 #define DOUBT_OF_OTHER 0.35

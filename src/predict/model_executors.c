@@ -1,4 +1,5 @@
-/* Other executors: as many as asked, each with its cores, all of them as soon as the run's own first ones were there.
+/* Other executors: as many as asked, each with its cores, all of them as soon as the run's own first ones were
+ * available.
  */
 #include <math.h>
 
@@ -16,7 +17,7 @@ static double doublings(int64_t before, int64_t after)
     return before > 0 && after > 0 ? log2((double)after / (double)before) : 0;
 }
 
-/* So many executors of the scenario's cores, throughout. */
+/* `count` executors of the scenario's cores, throughout. */
 void pyro_predict_fixed(struct pyro_predict_change *change, int64_t count)
 {
     const struct pyro_predicted_run *run = change->run;

@@ -8,8 +8,8 @@
 #include "base/numbers/order.h"
 #include "predict/cut_tasks.h"
 
-/* So many first and so many later tasks before a stage says what it costs its own tasks to be first; and so many later
- * ones before it has a say in what that usually costs. */
+/* The first and the later tasks that a stage needs to say what it costs its own tasks to be first; and the later ones
+ * that it needs to count for what that usually costs. */
 enum { COMPARED_MIN = 3, LATERS_MIN = 2 };
 /* Fewer stages, or fewer very first tasks, may differ for other reasons. */
 enum { STAGES_MIN = 4, COLD_MIN = 2 };

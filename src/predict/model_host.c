@@ -5,10 +5,10 @@
 #include "analyze/task_rows.h"
 #include "predict/cut_tasks.h"
 
-/* Deserialising tasks is all computing: how much of that time a processor was given says how long processors make tasks
- * wait. So much of it must be there. */
+/* Deserializing tasks only computes: the share of that time with a processor says how long processors make tasks wait.
+ * This much of it is needed. */
 enum { DESERIALIZE_MIN_MS = 500, TASKS_MIN = 20 };
-/* Computing does not take longer than so many times what it takes alone. */
+/* Computing takes at most this multiple of the time that it takes alone. */
 #define LONGER_MAX 10.0
 /* Of what changes. */
 #define DOUBT 0.4
@@ -68,7 +68,7 @@ bool pyro_predict_take_host(struct pyro_predicted_run *run)
 }
 
 /* Asked of the scenario: a number, or 0 for the run's own and -1 for as many executors on each as in the run. More
- * executors bring hosts of their own, but where all share one. */
+ * executors bring hosts of their own, except if all share one. */
 static double hosts_of(const struct pyro_predict_change *change)
 {
     if (pyro_asks(change, PYRO_PREDICTED_HOSTS))

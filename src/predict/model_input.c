@@ -27,7 +27,7 @@ void pyro_model_input(struct pyro_predict_change *change)
             longer++;
             continue;
         }
-        /* Files are cut in splits of one size: more of them, each as long as it was. */
+        /* Files are cut in splits of one size: more of them, each of unchanged length. */
         pyro_change_recut(change, s, (uint32_t)fmin(fmax(ceil(count * factor), 1), PYRO_REPLAY_PARTITIONS));
         more++;
     }

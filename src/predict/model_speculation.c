@@ -9,7 +9,7 @@
 #define INTERVAL_MS 100.0
 /* Of the time in tasks: copies take slots that the simulator leaves to others, and may meet the same trouble. */
 #define DOUBT_ON 0.05
-/* Without copies, tasks that were killed for them would have run on: nobody knows how long. */
+/* Without copies, tasks that were killed for them would have run on for an unknown time. */
 #define DOUBT_OFF 0.15
 
 /* A copy of a task that reads more than others takes as much longer: it reads the same. */

@@ -1,8 +1,8 @@
 /* The next run from this one: scenarios, each what is changed of the run, put through the scheduler simulator.
  *
  * A scenario's settings become a change of the replay by models, one file each (models.def). What has no model is
- * refused when the question is read, so that no setting is passed over in silence. docs/whatif.md has every model with
- * its formula, its source and how sure it is. */
+ * refused when the question is read, so that no setting is ignored without a message. docs/whatif.md has every model
+ * with its formula, its source and how sure it is. */
 #ifndef PYRO_PREDICT_PREDICT_H
 #define PYRO_PREDICT_PREDICT_H
 
@@ -150,7 +150,7 @@ enum pyro_status pyro_whatif_ask(struct pyro_whatif *whatif, const char *const *
                                  const char *const *sweep, size_t sweep_count, struct pyro_error *error);
 
 /* Sets one thing of a scenario, as `--set KEY=VALUE` does; the texts must outlive it. False: there is no model for it,
- * or it is no value that Spark takes. */
+ * or it is not a value that Spark takes. */
 bool pyro_scenario_set(struct pyro_scenario *scenario, struct pyro_slice key, struct pyro_slice value);
 
 /* Whether a setting has a model; and one that changes the time of this application. */
@@ -173,7 +173,7 @@ enum pyro_status pyro_predict(const struct pyro_predicted_run *run, struct pyro_
                               struct pyro_arena *arena, struct pyro_scenario *scenario, struct pyro_error *error);
 
 /* Makes the scenarios those that no other beats in time and cost, by a search around the one that was asked.
- * PYRO_ERROR_ARGUMENT: a sweep was asked too, or this build has no optimiser. */
+ * PYRO_ERROR_ARGUMENT: a sweep was asked too, or this build has no optimizer. */
 enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct pyro_goal *goal,
                                        struct pyro_error *error);
 /* Whether this build can, and by what. */

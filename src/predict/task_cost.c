@@ -10,7 +10,7 @@
 
 /* Tasks of a stage that its fixed cost is estimated from, evenly spread over the stage. */
 enum { SAMPLE = 512, SAMPLE_MIN = 8, EMPTY_MIN = 3 };
-/* Loads of the upper and lower quarter must differ so much before a line through them says anything. */
+/* Loads of the upper and lower quarter must differ by this factor before a line through them says anything. */
 #define LOAD_SPREAD_MIN 1.5
 /* Processor time of a task, ms: a stage whose tasks use more says what records cost; its fixed cost hardly shows. */
 #define HEAVY_CPU_MS 100.0
@@ -32,8 +32,8 @@ enum { FLOOR_TASKS = 20 };
 /* Where the driver runs on the executors' host, what it computes for a task makes tasks wait. */
 #define DRIVER_MS 3.0
 /* What one task more costs where the run has no stage with many small ones, if processors do not make it wait. Where
- * they do, half of it waits for them: it grows with the root. A stage's tasks are small when so much of their time is
- * fixed. */
+ * they do, half of it waits for them: it grows with the root. A stage's tasks are small when this share of their time
+ * is fixed. */
 #define ADDED_MS    15.0
 #define SMALL_SHARE 0.4
 
@@ -82,7 +82,7 @@ static struct mean typical_of(const struct pyro_predicted_run *run, size_t row)
     return mean;
 }
 
-/* ---- tasks of one stage beside each other ---- */
+/* ---- tasks of one stage compared ---- */
 
 static int by_load(const void *a, const void *b)
 {
@@ -126,7 +126,7 @@ static double compare_tasks(const struct pyro_predicted_run *run, const struct p
     return fixed > 0 ? fixed : 0;
 }
 
-/* ---- stages of the run beside each other ---- */
+/* ---- stages of the run compared ---- */
 
 /* The least processor time that tasks of any stage used on average. */
 static double find_floor(const struct pyro_predicted_run *run)

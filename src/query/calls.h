@@ -1,4 +1,4 @@
-/* SQLite's functions that are made anew, for one another only. */
+/* SQLite's functions that have their own code here, for one another only. */
 #ifndef PYRO_QUERY_CALLS_H
 #define PYRO_QUERY_CALLS_H
 

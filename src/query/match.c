@@ -27,8 +27,8 @@ static uint32_t fold(const struct matcher *matcher, uint32_t code)
     return !matcher->glob && code >= 'A' && code <= 'Z' ? code + 'a' - 'A' : code;
 }
 
-/* [a-z], [^a]: whether the character is in it; `pattern` stands behind the '[' and then behind the ']'. A set without
- * an end matches nothing. */
+/* [a-z], [^a]: whether the character is in it; `pattern` is after the '[' and then after the ']'. A set without an end
+ * matches nothing. */
 static bool in_set(struct pyro_slice *pattern, uint32_t code)
 {
     bool invert = false, seen = false;

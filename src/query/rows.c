@@ -113,7 +113,7 @@ static int write_json(struct rows *rows)
                 break;
             default:
                 pyro_json_text(&json, rows->names[c], text_value(rows->statement, column, &rows->hex));
-                pyro_output_flush(rows->output, false); /* a row of long values never stands in memory whole */
+                pyro_output_flush(rows->output, false); /* a row of long values is never completely in memory */
             }
         }
         pyro_json_end(&json, '}');

@@ -181,7 +181,7 @@ static enum pyro_status run(struct query *query, const char *text, enum pyro_for
     if (stepped != SQLITE_DONE && output.status == PYRO_OK)
         status = fail(query, error);
     sqlite3_finalize(statement);
-    /* Rows that came before a failure are written all the same. */
+    /* Rows that came before a failure are written nevertheless. */
     enum pyro_status written = pyro_output_done(&output, status == PYRO_OK ? error : NULL);
     return status != PYRO_OK ? status : written;
 }

@@ -36,8 +36,8 @@ struct pyro_sql_source {
 
 /* Whether a statement may call it, in any case of letters. */
 bool pyro_sql_may_call(const char *function);
-/* SQLite's functions that one call could keep busy for hours, anew. The source must outlive the connection. The result
- * is SQLite's. */
+/* Own code for SQLite's functions that one call could keep busy for hours. The source must outlive the connection. The
+ * result is SQLite's. */
 int pyro_sql_add_functions(sqlite3 *db, struct pyro_sql_source *source);
 
 /* Temporary files of one connection. */

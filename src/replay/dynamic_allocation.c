@@ -1,5 +1,5 @@
 /* Dynamic allocation: executors come when tasks wait and go when they are idle, as Spark's ExecutorAllocationManager
- * and ExecutorMonitor decide it. Their clock of 100 ms is not modelled: everything happens at its time. */
+ * and ExecutorMonitor decide it. Their clock of 100 ms is not modeled: everything happens at its time. */
 #include <math.h>
 
 #include "replay/slots.h"
@@ -173,7 +173,7 @@ void pyro_replay_allocation_came(struct pyro_replay *replay, uint32_t number)
     pyro_replay_allocation_idle(replay, number);
 }
 
-/* It has no task from now on. */
+/* It now has no task. */
 void pyro_replay_allocation_idle(struct pyro_replay *replay, uint32_t number)
 {
     struct replay_executor_state *executor = &replay->executor_states[number];

@@ -121,7 +121,7 @@ struct span {
 struct spans {
     struct span *items;
     size_t count;
-    int64_t keeps; /* share of that time that passes all the same, in units of 2^-REPLAY_FACTOR_BITS */
+    int64_t keeps; /* share of that time that passes nevertheless, in units of 2^-REPLAY_FACTOR_BITS */
 };
 
 static int64_t length_until(const struct spans *spans, int64_t time)

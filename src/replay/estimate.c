@@ -18,7 +18,7 @@
 /* From an executor's registration to its first offer of slots, where no stage waited for one: as recorded runs show. */
 #define EXECUTOR_START_US     400000
 #define EXECUTOR_START_MAX_US 2000000
-/* Waves of tasks, and tasks, from which on the time between tasks outweighs that of starting the stage. */
+/* Least waves of tasks, and tasks, with which the time between tasks outweighs that of starting the stage. */
 #define WAVES_MIN 4
 #define TASKS_MIN 64
 /* Time between two tasks of a slot; below 0 a result is still being handled while the slot works again. */
@@ -158,7 +158,7 @@ bool pyro_replay_estimate(struct pyro_replay *replay)
         pyro_release(replay->allocator, alone);
         return false;
     }
-    /* How task sets of one pool share it stands in a file that the log does not have. */
+    /* The log does not have the file that says how task sets of one pool share it. */
     if (replay->fair) {
         int64_t fifo = distance(replay);
         replay->fair_inside = true;

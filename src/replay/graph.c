@@ -196,7 +196,7 @@ static bool give_stages(struct pyro_replay *replay, const uint32_t *job_of_row, 
 struct unit {
     uint32_t running, last_ended, first_job;
     int64_t open_until;
-    bool idle; /* its thread may have gone on to something else */
+    bool idle; /* its thread may do something else now */
 };
 
 struct job_sweep {

@@ -8,7 +8,7 @@
  * task. Blocks of caches that went are not modelled. */
 #include "replay/losses.h"
 
-/* DAGScheduler.RESUBMIT_TIMEOUT: so long after a failed fetch stages are submitted again. */
+/* DAGScheduler.RESUBMIT_TIMEOUT: the time after a failed fetch until stages are submitted again. */
 #define RESUBMIT_US INT64_C(200000)
 /* Stages before a reader that are looked at for what it may have read. */
 enum { LOOKED_AT = 256 };
@@ -37,8 +37,8 @@ static bool add_writer(struct pyro_replay *replay, uint32_t stage, uint32_t writ
 }
 
 /* Adaptive execution runs map stages as jobs of their own, and their readers name them by ids that are never submitted:
- * a reader without a parent in the log reads what stages of its query wrote before it and nobody has read yet; outside
- * of queries what was written last. */
+ * a reader without a parent in the log reads what stages of its query wrote before it and no stage has read yet;
+ * outside of queries what was written last. */
 static bool guess_writers(struct pyro_replay *replay, uint32_t number)
 {
     const struct pyro_app *app = replay->app;
@@ -201,7 +201,7 @@ static void drop(struct pyro_replay *replay, struct replay_running *running, boo
 }
 
 /* All running tasks of an executor, or of a stage. Tasks that an edit cut out of a stage end as if nothing had
- * happened: nobody could say which one to run again. */
+ * happened: it is not known which one to run again. */
 static uint32_t drop_all(struct pyro_replay *replay, uint32_t executor, uint32_t stage)
 {
     uint32_t count = 0;
@@ -257,7 +257,7 @@ static bool is_read(const struct pyro_replay *replay, uint32_t number)
     return false;
 }
 
-/* Stages are in the order of their submission: those that read stand behind those that write. */
+/* Stages are in the order of their submission: those that read come after those that write. */
 void pyro_replay_losses_settle(struct pyro_replay *replay)
 {
     const struct replay_losing *losing = replay->losing;

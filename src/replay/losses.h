@@ -13,7 +13,7 @@ struct replay_losing_task {
 
 struct replay_losing_stage {
     struct replay_list writers, readers; /* of shuffles, in replay_losing.lists */
-    uint32_t missing;                    /* partitions whose output is gone */
+    uint32_t missing;                    /* partitions with lost output */
     uint32_t failures;                   /* times that it could not fetch what it read */
     bool claimed;                        /* some stage reads it */
     bool again, waits;                   /* was done, and computes what is missing; waits: is not submitted yet */

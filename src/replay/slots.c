@@ -2,7 +2,7 @@
 #include "replay/losses.h"
 #include "replay/times.h"
 
-/* Of the stages that share a pool, so many are looked at for the next one. */
+/* Of the stages that share a pool, the number that is looked at for the next one. */
 enum { FAIR_LOOKED_AT = 1024 };
 
 /* ---- executors --------------------------------------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ static uint32_t running_place(struct pyro_replay *replay)
     return (uint32_t)replay->running.count - 1;
 }
 
-/* Other waits: away from its data a task takes so many times as long, and near it so many times less. */
+/* Other waits: away from its data a task takes `farther` times longer, and near it as much less. */
 static int64_t moved_us(const struct pyro_replay *replay, uint32_t number, uint32_t executor, uint32_t run, int64_t us)
 {
     const struct replay_run *row = &replay->runs[run];
@@ -326,8 +326,8 @@ static uint32_t near_executor(const struct pyro_replay *replay, const struct rep
     return REPLAY_NOBODY;
 }
 
-/* Tasks that waited in vain and would now wait on: their data is taken to be where the other tasks' of their stage is,
- * since slots were free elsewhere. */
+/* Tasks that waited without success and would now wait on: their data is taken to be where the other tasks' of their
+ * stage is, since slots were free elsewhere. */
 static void launch_near(struct pyro_replay *replay, uint32_t number)
 {
     const struct replay_stage *stage = &replay->stages[number];
@@ -400,7 +400,7 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
     uint32_t next = attempt_behind(replay, run, end, false);
     bool success = replay->runs[run].flags & REPLAY_RUN_SUCCESS || stands_in, any = false;
     if (next < end && !(replay->runs[run].flags & REPLAY_RUN_COPY && !success)) {
-        /* Failed: once more. Succeeded: its output went with its executor, and then once more. */
+        /* Failed: again. Succeeded: its output went with its executor, and then again. */
         uint32_t row = replay->runs[run].executor;
         bool lost_it =
             success && row < replay->app->executors.count && replay->app->executors.items[row].removed_ms != PYRO_NONE;

@@ -16,8 +16,8 @@ enum replay_event_kind {
     REPLAY_STAGE_READY,
     REPLAY_STAGE_END,
     REPLAY_STAGE_SPREADS, /* its tasks may run far from their data */
-    REPLAY_STAGE_NEARS,   /* so long they waited in the log; now they wait on */
-    REPLAY_STAGE_AGAIN,   /* submitted once more, for what was lost */
+    REPLAY_STAGE_NEARS,   /* they waited in the log; now they wait on */
+    REPLAY_STAGE_AGAIN,   /* submitted again, for what was lost */
     REPLAY_TASK_ENDED,
     REPLAY_TASK_QUEUED,   /* a second attempt, or a speculative copy */
     REPLAY_ALLOCATE,      /* tasks have waited long enough */
@@ -89,7 +89,7 @@ void pyro_replay_go_on(struct pyro_replay *replay, uint32_t stage, uint32_t run,
 void pyro_replay_run_alone(struct pyro_replay *replay, struct replay_group *group);
 /* With a slot for every task: all of them at once, without a look at any slot. False: this stage is not that plain. */
 bool pyro_replay_run_all(struct pyro_replay *replay, uint32_t number);
-/* Slots for whoever has tasks. */
+/* Slots for stages with tasks. */
 void pyro_replay_dispatch(struct pyro_replay *replay);
 
 #endif

@@ -147,7 +147,7 @@ static int64_t recorded_wait(const struct pyro_app *app, unsigned near, unsigned
 }
 
 /* Tasks that ran farther from their data than others of their stage may have waited for a better place, and those that
- * ran in a process that had it for that one; or they had no preference, which the log does not tell from that. A stage
+ * ran in a process that had it for that one; or they had no preference, which the log does not distinguish. A stage
  * shorter than the wait did not wait; of the others a replay of both finds the likelier (estimate.c). */
 static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
 {

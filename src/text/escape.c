@@ -80,7 +80,7 @@ static bool is_control(uint32_t code)
     return code < 0x20 || (code >= 0x7F && code < 0xA0);
 }
 
-/* Characters that change the order or the lines of what stands around them. */
+/* Characters that change the order or the lines of the text around them. */
 static bool is_format(uint32_t code)
 {
     return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||

@@ -7,7 +7,7 @@
 
 #include "base/strings/strbuf.h"
 
-/* The code point at *p (< end), moving *p behind it; U+FFFD for a byte that is no part of valid UTF-8. */
+/* The code point at *p (< end), moving *p after it; U+FFFD for a byte outside valid UTF-8. */
 uint32_t pyro_utf8_next(const char **p, const char *end);
 void pyro_utf8_add(struct pyro_strbuf *buffer, uint32_t code);
 /* Columns that `text` takes: one a code point. */

@@ -194,7 +194,7 @@ void pyro_comparison_reasons(struct pyro_strbuf *buffer, const struct pyro_compa
 {
     unsigned order[PYRO_CAUSES];
     int64_t change = pyro_sub_saturating(comparison->after_ms, comparison->before_ms), least = absolute(change) / 20;
-    /* Where both take the same time, changes that cancel out are told from a hundredth of the run on. */
+    /* Where both take the same time, changes that cancel out are shown if they are at least a hundredth of the run. */
     if (least < comparison->before_ms / 100)
         least = comparison->before_ms / 100;
     pyro_causes_order(comparison->causes, change, order);

@@ -1,5 +1,5 @@
-/* Which documents the HTML report brings along, beside the report itself: all of an application's, but of stages and
- * SQL executions those with findings and the longest, and only so many tasks. */
+/* Which documents the HTML report has in addition to the report itself: all of an application's, but of stages and SQL
+ * executions those with findings and the longest, and a limited number of tasks. */
 #include "report/diagnosis/html_documents.h"
 
 #include <stdio.h>

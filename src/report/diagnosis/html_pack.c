@@ -48,7 +48,7 @@ static char *put_group(char *to, const unsigned char *from, size_t len)
     return to + 4;
 }
 
-/* All that is compressed so far; only at the end that is no whole number of groups. */
+/* All that is compressed so far: a whole number of groups, except at the end. */
 static void write_out(struct pyro_html_pack *pack)
 {
     char text[sizeof(pack->out) / GROUP * 4], *end = text;

@@ -1,5 +1,5 @@
 /* The JSON report: schemas pyrometer.report/1 and pyrometer.reports/1 (docs/schema/). Names and order of the members
- * are a contract; additions go behind what is there. */
+ * are a contract; additions follow the present ones. */
 #include <stdlib.h>
 
 #include "base/memory/allocator.h"

@@ -75,7 +75,7 @@ void pyro_junit_outcome(struct pyro_strbuf *out, const char *element, const char
     if (message.ptr)
         add_attribute(out, "message", message);
     pyro_strbuf_add_char(out, '>');
-    while (text.len) { /* lines stay lines: only what stands in them is escaped */
+    while (text.len) { /* lines stay lines: only their content is escaped */
         const char *newline = memchr(text.ptr, '\n', text.len);
         size_t len = newline ? (size_t)(newline - text.ptr) : text.len;
         pyro_add_xml(out, (struct pyro_slice){text.ptr, len});

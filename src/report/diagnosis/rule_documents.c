@@ -1,4 +1,4 @@
-/* The catalogue of rules as JSON: pyrometer.rules/1, pyrometer.rule/1, and pyrometer.finding/1 with a rule in it. */
+/* The catalog of rules as JSON: pyrometer.rules/1, pyrometer.rule/1, and pyrometer.finding/1 with a rule in it. */
 #include "base/error.h"
 #include "base/options.h"
 #include "report/diagnosis/json_parts.h"

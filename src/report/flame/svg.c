@@ -156,7 +156,7 @@ static void add_change_color(struct pyro_strbuf *buffer, const struct picture *p
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-/* With so many digits behind the point, whatever the locale. */
+/* With `digits` digits after the point, whatever the locale. */
 static void add_fixed(struct pyro_strbuf *buffer, double value, int digits)
 {
     static const long long powers[] = {1, 10, 100, 1000};

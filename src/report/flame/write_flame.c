@@ -47,7 +47,7 @@ struct writing {
     struct pyro_flame_filter filter;
     struct pyro_flame_count count;
     uint64_t files;
-    unsigned events; /* bits of enum pyro_sample_event that were there */
+    unsigned events; /* bits of enum pyro_sample_event that occurred */
     unsigned side;
     char *head;             /* PYRO_ARTEFACT_HEAD bytes */
     const pyro_app *latest; /* application that was added */
@@ -240,7 +240,7 @@ static enum pyro_status check_taken(const struct writing *writing, struct pyro_e
                           wanted[0] ? " for the event " : " for this choice", wanted, events);
 }
 
-/* The application with the owners of what is at the path; NULL: nobody asks for them, or there is none. */
+/* The application with the owners of what is at the path; NULL: they are not asked for, or there is none. */
 static const pyro_app *application_of(const struct writing *writing, size_t number)
 {
     const pyro_app *const *all = writing->options->applications;

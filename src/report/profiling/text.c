@@ -227,7 +227,7 @@ static void add_serialization(struct text *text)
     pyro_grid_done(&grid);
 }
 
-/* Of a choice of a task or stage: what nobody knows to belong to it or not. */
+/* Of a choice of a task or stage: what is not known to belong to it or not. */
 static void add_left_out(struct text *text)
 {
     const struct pyro_flame_filter *filter = &text->profile->choice.samples;

@@ -43,7 +43,7 @@ static bool is_name(struct pyro_slice key)
 }
 
 /* A setting that is known has the type that Spark reads it with: sizes in bytes, times in milliseconds. Of others, the
- * text says what they are, but for names. */
+ * text says what they are, except names. */
 static void write_value(struct spark_json *json, struct pyro_slice key, struct pyro_slice value)
 {
     const struct pyro_setting_row *row = pyro_setting_find(key);

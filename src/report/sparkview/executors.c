@@ -1,4 +1,4 @@
-/* Executors, gone ones too. */
+/* Executors, removed ones too. */
 #include <stdlib.h>
 
 #include "base/numbers/saturate.h"

@@ -18,7 +18,7 @@ struct spark_json {
     bool spark_4;   /* as a server of Spark 4 counts and shows, not one of Spark 3.5 */
 };
 
-/* A key with what stands around it, for tables of keys: "name" : */
+/* A key with its quotes and colon, for tables of keys: "name" : */
 struct spark_name {
     unsigned char len;
     char text[47];
@@ -89,8 +89,8 @@ void pyro_spark_open_object(struct spark_json *json);
 void pyro_spark_close_object(struct spark_json *json);
 void pyro_spark_open_array(struct spark_json *json);
 void pyro_spark_close_array(struct spark_json *json);
-/* Before each element of an array, and the key of each member of an object. Keys that are no slices are written as they
- * are. */
+/* Before each element of an array, and the key of each member of an object. Keys of type char * are written without
+ * escapes. */
 void pyro_spark_element(struct spark_json *json);
 void pyro_spark_key_slice(struct spark_json *json, struct pyro_slice key);
 

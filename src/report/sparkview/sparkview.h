@@ -38,7 +38,7 @@ struct pyro_history_pair *pyro_spark_sort_pairs(const pyro_history_pairs *pairs)
 
 /* ---- What stores keep ---- */
 
-/* What is known of a run beside its log. */
+/* What is known of a run in addition to its log. */
 struct pyro_spark_document {
     struct pyro_slice history_host; /* null: its log was found elsewhere */
     int64_t time_processed_ms;

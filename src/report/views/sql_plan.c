@@ -6,7 +6,7 @@
 
 enum { DETAIL_BYTES = 10000, STAGES_MAX = 200 };
 
-/* At most so many bytes, cut at a character. */
+/* At most DETAIL_BYTES, cut at a character. */
 static struct pyro_slice cut(struct pyro_slice text)
 {
     if (text.len <= DETAIL_BYTES)

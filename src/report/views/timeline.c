@@ -10,7 +10,7 @@ struct timeline {
     struct pyro_view_tasks tasks;
     uint32_t *executor; /* of each task: index in the document's list */
     uint32_t *slots;
-    /* Executors that tasks name and nobody added: number of the text, of a task that ran there. */
+    /* Executors that tasks name and no event added: number of the text, of a task that ran there. */
     uint32_t *strangers;
     size_t stranger_count;
 };

@@ -1,5 +1,5 @@
-/* Documents about one application, beside its report: what a page about it draws. The same bytes serve the server
- * (docs/api.md) and the HTML report. Each is bounded by the model it is written from, and streams. */
+/* Documents about one application, in addition to its report: what a page about it draws. The same bytes serve the
+ * server (docs/api.md) and the HTML report. Each is bounded by the model it is written from, and streams. */
 #ifndef PYRO_REPORT_VIEWS_VIEWS_H
 #define PYRO_REPORT_VIEWS_VIEWS_H
 
@@ -36,7 +36,7 @@ int64_t pyro_view_start(const struct pyro_app *app);
 /* ---- Tasks ---- */
 
 /* Runs of tasks by launch, equal ones in the order of the log. Records that repeat a task (Resubmitted) and those
- * without a launch time are no runs. */
+ * without a launch time are not runs. */
 struct pyro_view_tasks {
     uint32_t *rows; /* in app->tasks */
     size_t count;   /* of `rows` */

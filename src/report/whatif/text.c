@@ -233,7 +233,7 @@ static void add_models(struct pyro_page *page, const struct pyro_whatif *whatif,
     }
 }
 
-/* One line for each finding that vanishes or appears in a scenario; in sweeps there are too many to tell. */
+/* One line for each finding that is removed or added in a scenario; in sweeps there are too many to show. */
 static void add_findings(struct pyro_page *page, const struct pyro_whatif *whatif, struct pyro_strbuf *line)
 {
     const struct pyro_scenario *scenario = whatif->scenarios;
