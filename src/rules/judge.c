@@ -10,7 +10,7 @@
 #include "rules/plans/plans.h"
 #include "rules/timing/activity.h"
 
-/* Below so many rows starting threads takes longer than judging. */
+/* Below this number of rows starting threads takes longer than judging. */
 enum { FEW_ROWS = 2000, RULES_MOST = 256 };
 
 struct judging {
@@ -20,7 +20,7 @@ struct judging {
     struct pyro_arena temporary;     /* of that what ends with the judging */
     unsigned threads;
     struct pyro_arena scratch[PYRO_CREW_MOST];
-    struct pyro_finding_list found[RULES_MOST]; /* by row of the catalogue */
+    struct pyro_finding_list found[RULES_MOST]; /* by row of the catalog */
     size_t wave[RULES_MOST + 1];                /* rows that run now */
     const struct pyro_beside *beside;
     struct pyro_finding_list *findings; /* all */
@@ -28,7 +28,7 @@ struct judging {
 
 /* ---- Rules ---- */
 
-/* What is done beside the rules runs beside few of them, when what most of them needed is freed. */
+/* Work other than rules runs at the same time as few of them, when what most of them needed is freed. */
 enum { BESIDE = RULES_MOST /* instead of a row */, BESIDE_WAVE = 1 };
 
 static size_t row_of(const char *id)

@@ -13,8 +13,8 @@ struct pyro_beside {
 /* Of `threads`, those that are worth starting for this application. */
 unsigned pyro_rules_useful_threads(const struct pyro_app *app, unsigned threads);
 
-/* Runs every rule: fills the diagnosis' outcomes and plans, and *ret, all findings in the order of the catalogue,
- * without what fixing them saves. `threads` is a wish; `beside` may be NULL. False: no memory, or stopped. */
+/* Runs every rule: fills the diagnosis' outcomes and plans, and *ret, all findings in the order of the catalog, without
+ * what fixing them saves. `threads` is a wish; `beside` may be NULL. False: no memory, or stopped. */
 bool pyro_rules_judge(struct pyro_diagnosis *diagnosis, const struct pyro_config *config, unsigned threads,
                       const struct pyro_beside *beside, const struct pyro_stop *stop, struct pyro_finding_list *ret);
 

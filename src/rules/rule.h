@@ -133,7 +133,7 @@ struct pyro_rule {
     const char *summary;  /* one sentence: what it means */
     const struct pyro_threshold *thresholds; /* in the order of the rule's own enum */
     size_t threshold_count;
-    const char *after[PYRO_RULE_AFTER_MOST]; /* ids of rules before it in the catalogue whose findings it looks at */
+    const char *after[PYRO_RULE_AFTER_MOST]; /* ids of rules before it in the catalog whose findings it looks at */
     /* Ids of rules: what they find is the reason of what this one finds, where both are about the same stages. */
     const char *follows[PYRO_RULE_ROOTS_MOST];
     enum pyro_verdict (*evaluate)(struct pyro_rule_context *context);
@@ -214,9 +214,9 @@ struct pyro_diagnosis {
     size_t finding_count;
     struct pyro_suppressed *suppressed; /* findings that the user does not want, in the same order */
     size_t suppressed_count;
-    struct pyro_changed_limit *changed; /* thresholds that are not at their defaults, in the order of the catalogue */
+    struct pyro_changed_limit *changed; /* thresholds that are not at their defaults, in the order of the catalog */
     size_t changed_count;
-    struct pyro_rule_outcome *outcomes;  /* one a rule, in catalogue order */
+    struct pyro_rule_outcome *outcomes;  /* one a rule, in catalog order */
     struct pyro_replay_check replay;     /* how well the simulator tells this run */
     const struct pyro_plans *plans;      /* of the SQL executions: analyze/plans/plan_tree.h */
     struct pyro_setting *config_changes; /* conflicts resolved, sorted by key */
@@ -232,8 +232,8 @@ struct pyro_diagnosis {
     size_t peer_verdict_count;
     const char *note; /* what is wanting of this diagnosis, as a sentence without a full stop; NULL: nothing */
 };
-/* What is to be said of the log and of this diagnosis beside the findings, in order: the application's notes, then the
- * diagnosis' own. Null: there is no such note. */
+/* What is to be said of the log and of this diagnosis in addition to the findings, in order: the application's notes,
+ * then the diagnosis' own. Null: there is no such note. */
 struct pyro_slice pyro_diagnosis_note(const struct pyro_diagnosis *diagnosis, size_t index);
 
 void pyro_diagnosis_free(struct pyro_diagnosis *diagnosis);

@@ -1,4 +1,4 @@
-/* The catalogue: every rule of rules.def, in its order. */
+/* The catalog: every rule of rules.def, in its order. */
 #include "rules/finding.h"
 
 const struct pyro_rule *const pyro_rules[] = {

@@ -36,7 +36,7 @@ static size_t uuid_at(struct pyro_slice text, size_t at)
     return UUID;
 }
 
-/* Writes `text` normalised to `out` (at most ID_LIMIT bytes); what is cut off goes into a hash instead. */
+/* Writes `text` normalized to `out` (at most ID_LIMIT bytes); what is cut off goes into a hash instead. */
 static size_t normalise(struct pyro_slice text, char *out)
 {
     size_t len = 0;

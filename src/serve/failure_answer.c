@@ -9,7 +9,7 @@ unsigned pyro_failure_status(const struct pyro_error *error)
     case PYRO_ERROR_INPUT:
         return error->lasting ? 422 : 503;
     case PYRO_ERROR_MEMORY:
-    case PYRO_ERROR_OUTPUT: /* of a store; nobody sees what the writer of an answer refuses */
+    case PYRO_ERROR_OUTPUT: /* of a store; what the writer of an answer refuses is not shown */
     case PYRO_ERROR_CANCELLED:
         return 503;
     default:

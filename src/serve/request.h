@@ -33,7 +33,7 @@ enum { SERVE_POST_READS = 1 << 8 };
 /* In the column `body_bytes` of services.def: the body goes to a file, as long as the server takes uploads at all. */
 #define SERVE_TO_FILE SIZE_MAX
 
-/* What `read` of a stream answers beside a number of bytes. */
+/* What `read` of a stream answers instead of a number of bytes. */
 enum { SERVE_STREAM_LATER = 0, SERVE_STREAM_END = -1, SERVE_STREAM_BROKEN = -2 };
 
 /* An answer's body that is made while it is sent, by one thread of its own, and only as fast as the client reads. */
@@ -41,7 +41,7 @@ struct serve_stream {
     /* Puts at most `size` bytes (at least 64 KiB are offered) into `buffer` and says how many; SERVE_STREAM_LATER: none
      * yet, ask again; SERVE_STREAM_END: that was all; SERVE_STREAM_BROKEN: it cannot be finished, and the connection is
      * cut so that the client notices. It may block, but no longer than about a second, by waiting and answering
-     * SERVE_STREAM_LATER: only between two calls it can be told that the client has gone. */
+     * SERVE_STREAM_LATER: only between two calls it can learn that the client has disconnected. */
     int64_t (*read)(void *context, char *buffer, size_t size);
     void (*close)(void *context); /* called once, however the answer ends, also when it was never begun; may be NULL */
     void *context;
@@ -71,7 +71,7 @@ struct serve_request {
     const char *body_file;  /* where the row says SERVE_TO_FILE: the body as a file, which is removed after the answer
                              * unless pyro_upload_keep() has kept it */
     struct serve_upload *upload;   /* the same: its room */
-    char payer[65];                /* whose budget of processor time an upload counts for; "": nobody's */
+    char payer[65];                /* whose budget of processor time an upload counts for; "": no user's */
     uint64_t body_bytes;           /* of the body, wherever it is */
     struct serve_uploads *uploads; /* NULL: none are taken */
     char user[65], groups[512];    /* the token's name and its groups, as a,b,c; "": none was needed */
@@ -135,7 +135,7 @@ int64_t pyro_serve_id(struct pyro_slice text);
 void pyro_serve_answer(struct serve_request *request, const char *url);
 /* Whether a POST there changes nothing. */
 bool pyro_serve_post_reads(const char *url);
-/* Gives an error the form that the clients of its path expect, whoever answered it. */
+/* Gives an error the form that the clients of its path expect, for every service. */
 void pyro_serve_shape_error(struct serve_request *request, const char *url);
 /* The row of services.def that answers there, and the name of its service; NULL beyond the last. */
 size_t pyro_serve_service_of(const char *url);

@@ -148,7 +148,7 @@ static uint64_t open_files(void)
         count++;
     if (folder)
         closedir(folder);
-    return count > 3 ? count - 3 : 0; /* two are no files, one is the folder */
+    return count > 3 ? count - 3 : 0; /* two are not files, one is the folder */
 }
 
 /* One line a class. */

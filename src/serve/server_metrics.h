@@ -18,7 +18,7 @@ struct serve_metrics {
     int64_t started_ms; /* epoch */
 };
 
-/* An answer by the service of that row, made in so much time. */
+/* An answer by the service of that row, made in `microseconds`. */
 void pyro_serve_metrics_count(struct serve_metrics *metrics, size_t service, unsigned status, uint64_t microseconds);
 
 #endif

@@ -1,4 +1,4 @@
-/* Answers for runs of which only the report is there: what a stored document allows to be said. */
+/* Answers for runs of which there is only the report: what a stored document allows to be said. */
 #ifndef PYRO_SERVE_STORED_H
 #define PYRO_SERVE_STORED_H
 

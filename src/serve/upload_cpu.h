@@ -1,4 +1,4 @@
-/* What reading uploads costs, by whoever sent them. */
+/* What reading uploads costs, by the user who sent them. */
 #ifndef PYRO_SERVE_UPLOAD_CPU_H
 #define PYRO_SERVE_UPLOAD_CPU_H
 

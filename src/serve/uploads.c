@@ -44,7 +44,7 @@ static void remove_leftovers(const char *folder)
         closedir(stream);
 }
 
-/* Under the mutex: what is there now, whoever put it there or took it away. */
+/* Under the mutex: what is in the folder now, also if others added or removed it. */
 static void count_files(struct serve_uploads *uploads)
 {
     DIR *stream = opendir(uploads->folder);
@@ -127,7 +127,7 @@ static void give_back(uint64_t *from, uint64_t amount)
     *from -= amount < *from ? amount : *from;
 }
 
-/* Under the mutex: what stands against so many bytes more in so many files more; false: nothing does. */
+/* Under the mutex: the reason why `bytes` more in `files` more files do not fit; false: they fit. */
 static bool is_full(const struct serve_uploads *uploads, uint64_t bytes, uint64_t files, char *why, size_t why_bytes)
 {
     const struct serve_upload_limits *limits = &uploads->limits;
@@ -155,7 +155,7 @@ static bool is_full(const struct serve_uploads *uploads, uint64_t bytes, uint64_
     return true;
 }
 
-/* Under the mutex. Before it refuses, it looks whether somebody else has made room. */
+/* Under the mutex. Before it refuses, it looks whether another process has made room. */
 static bool promise(struct serve_upload *upload, uint64_t bytes, uint64_t files)
 {
     struct serve_uploads *uploads = upload->uploads;
@@ -212,7 +212,7 @@ int pyro_upload_keep(struct serve_upload *upload, const char *file, const char *
 {
     struct serve_uploads *uploads = upload->uploads;
     int failure = EEXIST;
-    pthread_mutex_lock(&uploads->mutex); /* so that the file is counted once, whoever counts meanwhile */
+    pthread_mutex_lock(&uploads->mutex); /* so that the file is counted once, also by other threads meanwhile */
     for (int i = 1; i <= SAME_NAMES && failure == EEXIST; i++) {
         int len = i == 1 ? snprintf(ret_path, bytes, "%s/%s", uploads->folder, name)
                          : snprintf(ret_path, bytes, "%s/%d-%s", uploads->folder, i, name);

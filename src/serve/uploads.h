@@ -28,7 +28,7 @@ struct serve_uploads {
     time_t counted_s;                    /* when the folder was last looked at */
 };
 
-/* One upload and the room it was promised, from before its first byte until it is kept or gone. Zeroed: none. */
+/* One upload and the room it was promised, from before its first byte until it is kept or removed. Zeroed: none. */
 struct serve_upload {
     struct serve_uploads *uploads;
     uint64_t promised, written;
@@ -42,7 +42,7 @@ enum pyro_status pyro_uploads_open(struct serve_uploads *uploads, const char *fo
 /* Removes a folder of its own with what is in it. */
 void pyro_uploads_close(struct serve_uploads *uploads);
 
-/* Promises room for an upload of so many bytes (0: not known yet). False: there is none, as `refusal` says. */
+/* Promises room for an upload of `bytes` (0: not known yet). False: there is none, as `refusal` says. */
 bool pyro_upload_begin(struct serve_upload *upload, struct serve_uploads *uploads, uint64_t bytes);
 /* The same for bytes that are about to be written, beyond what was announced too. */
 bool pyro_upload_take(struct serve_upload *upload, uint64_t bytes);

@@ -1,7 +1,6 @@
 /* A run in numbers, under paths that queries over many runs can rely on. docs/store.md has every formula.
  *
- * What a History Server shows is aggregated as Spot does it, under Spot's names; what the report knows stands beside
- * it. */
+ * What a History Server shows is aggregated as Spot does it, under Spot's names; what the report knows is added. */
 #include <math.h>
 #include <stdlib.h>
 

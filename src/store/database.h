@@ -1,4 +1,4 @@
-/* SQLite files of ours: opened, recognised and made in one way, whatever is kept in them. */
+/* SQLite files of ours: opened, recognized and made in one way, whatever is kept in them. */
 #ifndef PYRO_STORE_DATABASE_H
 #define PYRO_STORE_DATABASE_H
 
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a file of one kind is told by, and how it is made. */
+/* What identifies a file of one kind, and how it is made. */
 struct pyro_database_kind {
     int application_id, version;
     int patience_ms;        /* how long a writer waits for another */

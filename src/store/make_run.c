@@ -76,7 +76,7 @@ enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const str
         ret->app_id = PYRO_SLICE_LITERAL("");
     if (!ret->attempt.ptr)
         ret->attempt = PYRO_SLICE_LITERAL("");
-    /* Somebody may ask for this log from another folder. */
+    /* Another process may ask for this log from another folder. */
     char *absolute = app->path.ptr ? realpath(app->path.ptr, NULL) : NULL;
     ret->path = pyro_arena_copy(&ret->arena, pyro_slice_from(absolute ? absolute : app->path.ptr ? app->path.ptr : ""));
     free(absolute);

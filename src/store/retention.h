@@ -20,7 +20,7 @@ struct pyro_pruned {
     int64_t texts_before_ms, details_before_ms; /* as asked for, or later where the store was too large */
     int64_t texts, details;                     /* runs that lost them */
     int64_t errors, cluster;                    /* rows of these lists that went with the details */
-    int64_t bytes_before, bytes_after;          /* that the store uses; after a dry run about so many */
+    int64_t bytes_before, bytes_after;          /* that the store uses; after a dry run an estimate */
 };
 
 /* Runs by their age, the oldest first, without those that stay whole. */

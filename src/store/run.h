@@ -76,7 +76,7 @@ struct pyro_run {
     PYRO_VEC(struct pyro_advice_row) advice;
 };
 
-/* What is known of a run beside its log. Its texts must outlive the run. */
+/* What is known of a run in addition to its log. Its texts must outlive the run. */
 struct pyro_run_origin {
     const char *baseline;        /* NULL: none */
     const char *source;          /* as in struct pyro_run; NULL: none */

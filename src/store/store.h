@@ -23,7 +23,7 @@ struct pyro_verdict_row {
 /* What became of one run of several that were to be recorded. */
 enum pyro_record_result {
     PYRO_RECORD_KEPT,
-    PYRO_RECORD_LATE,    /* its lease belongs to somebody else now: nothing of it was kept */
+    PYRO_RECORD_LATE,    /* its lease belongs to another owner now: nothing of it was kept */
     PYRO_RECORD_CONFLICT /* the store has another run of this id, which started at another time: nothing was kept */
 };
 
@@ -55,7 +55,7 @@ struct pyro_backend {
     /* Every run, by application and attempt. */
     enum pyro_status (*each_stored)(void *state, int (*take)(void *context, const struct pyro_stored_run *run),
                                     void *context, struct pyro_error *error);
-    /* One question; `viewer` NULL: of whoever may see everything. *ret is in the arena. PYRO_ERROR_ARGUMENT: more
+    /* One question; `viewer` NULL: of a user who may see everything. *ret is in the arena. PYRO_ERROR_ARGUMENT: more
      * groups than may be, or it took too long. */
     enum pyro_status (*query)(void *state, const struct pyro_query *query, const struct pyro_query_viewer *viewer,
                               struct pyro_arena *arena, struct pyro_query_answer *ret, struct pyro_error *error);
@@ -74,7 +74,7 @@ struct pyro_backend {
      * run. */
     enum pyro_status (*report)(void *state, struct pyro_slice app_id, struct pyro_slice attempt,
                                struct pyro_strbuf *out, uint64_t *ret_redaction, struct pyro_error *error);
-    /* Changes when somebody else has written. */
+    /* Changes when another connection has written. */
     int64_t (*state)(void *state);
 };
 
@@ -88,7 +88,7 @@ void pyro_store_add_label(const char *url, struct pyro_strbuf *to);
 bool pyro_store_has_file(const char *url);
 /* Where the store is, behind the scheme of its URL. */
 const char *pyro_store_place(const char *url);
-/* Opens one that is there, for the functions below only. */
+/* Opens an existing one, for the functions below only. */
 enum pyro_status pyro_store_open_to_read(const char *url, pyro_store **ret, struct pyro_error *error);
 enum pyro_status pyro_store_each_stored(pyro_store *store,
                                         int (*take)(void *context, const struct pyro_stored_run *run), void *context,

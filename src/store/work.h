@@ -44,13 +44,13 @@ struct pyro_work_backend {
      * again, with its tries at 0; any other is left alone. *ret_new: how many are new now. One transaction. */
     enum pyro_status (*offer)(void *state, const struct pyro_work_item *items, size_t count, size_t *ret_new,
                               struct pyro_error *error);
-    /* Leases at most `most` items of the source that are new, then those that are due, then those leased by somebody
-     * whose lease ended: of each the earliest `end_ms`; *ret_count of them, in any order. Each one by a conditional
-     * write, so that two never have the same. Texts in the arena, NUL-terminated. */
+    /* Leases at most `most` items of the source that are new, then those that are due, then those with a lease that
+     * ended: of each the earliest `end_ms`; *ret_count of them, in any order. Each one by a conditional write, so that
+     * two never have the same. Texts in the arena, NUL-terminated. */
     enum pyro_status (*claim)(void *state, struct pyro_slice source, const char *owner, size_t most,
                               struct pyro_arena *arena, struct pyro_work_item *ret, size_t *ret_count,
                               struct pyro_error *error);
-    /* Makes the lease PYRO_WORK_LEASE_MS long from now. *ret_held: false: somebody else has it now. */
+    /* Makes the lease PYRO_WORK_LEASE_MS long from now. *ret_held: false: another owner has it now. */
     enum pyro_status (*renew)(void *state, const struct pyro_lease *lease, bool *ret_held, struct pyro_error *error);
     /* Ends a lease without a result: back to new. One that is not held any more is left alone. */
     enum pyro_status (*release)(void *state, const struct pyro_lease *lease, struct pyro_error *error);

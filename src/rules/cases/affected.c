@@ -27,7 +27,7 @@ static int compare_rows(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Drops what is there twice, so that a stage with a million edits of its tasks takes no more room than another. */
+/* Drops duplicates, so that a stage with a million edits of its tasks takes no more room than another. */
 static void sort(struct pyro_finding *finding)
 {
     if (finding->stage_count < 2)

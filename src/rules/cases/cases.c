@@ -32,7 +32,7 @@ static int by_saving(const void *left, const void *right)
     return a->stage < b->stage ? -1 : a->stage > b->stage;
 }
 
-/* Edits are gathered in a finding that is no finding, so that the functions of remedy.h serve cases as well. */
+/* Edits are gathered in a finding that is never reported, so that the functions of remedy.h serve cases as well. */
 struct pyro_case_remedy {
     struct pyro_finding draft;
     struct pyro_case_remedy *next;
@@ -124,7 +124,7 @@ void pyro_cases_done(struct pyro_rule_context *context, struct pyro_cases *cases
     pyro_vec_done(&cases->list, context->arena->allocator);
 }
 
-/* Ids ascend but for events that overtook each other: a binary search, then a look around where it ended. */
+/* Ids ascend except events that overtook each other: a binary search, then a look around where it ended. */
 #define FIND_ROW(name, vec)                                                                                            \
     static ptrdiff_t name(const struct pyro_app *app, int64_t id)                                                      \
     {                                                                                                                  \
@@ -164,7 +164,7 @@ struct pyro_slice pyro_stage_site(struct pyro_rule_context *context, size_t stag
     }
     struct pyro_slice whole = pyro_say(context, "%s | %s", pyro_say_text(context, site, 200),
                                        own || pyro_slice_eq(more, site) ? "" : pyro_say_text(context, more, 200));
-    /* Normalised as ids are: batches of a stream differ in their numbers only. */
+    /* Normalized as ids are: batches of a stream differ in their numbers only. */
     struct pyro_slice place = pyro_stable_place(context->arena, whole);
     context->failed |= !place.ptr;
     return place;

@@ -11,7 +11,7 @@ struct pyro_case_stage {
 
 struct pyro_case {
     size_t stage;               /* row in app->stages */
-    double low, expected, high; /* wall ms that mending this stage saves */
+    double low, expected, high; /* wall ms that fixing this stage saves */
     double value[8];            /* the rule's own numbers */
     size_t merged;              /* stages that this case stands for, itself included */
     double sum_low, sum_expected, sum_high;
@@ -26,7 +26,7 @@ struct pyro_cases {
 struct pyro_case *pyro_cases_add(struct pyro_rule_context *context, struct pyro_cases *cases, size_t stage_row);
 /* Sorts by expected saving, the largest first, and folds cases of the same site into the largest, adding savings. */
 void pyro_cases_merge(struct pyro_rule_context *context, struct pyro_cases *cases);
-/* Takes what mending this stage changes in the run, by the functions of remedy.h; NULL without memory. */
+/* Takes what fixing this stage changes in the run, by the functions of remedy.h; NULL without memory. */
 struct pyro_finding *pyro_case_remedy(struct pyro_rule_context *context, struct pyro_case *found);
 /* Gives a finding the remedies of all stages that its case stands for. */
 void pyro_case_take_remedies(struct pyro_rule_context *context, struct pyro_finding *finding,

@@ -146,7 +146,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_plans *p
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     const struct pyro_app *app = context->app;
-    /* Streams have no adaptive execution before Spark 4; what cannot be switched on is no fault. */
+    /* Streams have no adaptive execution before Spark 4; what cannot be switched on is not a fault. */
     if (app->sql.count == 0 || !pyro_app_spark_at_least(app, 3, 0) || pyro_app_is_streaming(app))
         return PYRO_VERDICT_NOT_APPLICABLE;
     const struct pyro_plans *plans = pyro_rule_plans(context);

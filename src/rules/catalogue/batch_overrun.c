@@ -35,7 +35,7 @@ static double idle_after(const struct pyro_stream_run *run, size_t index)
 }
 
 /* A batch that waited for its trigger starts at a multiple of the interval: the smallest distance of two such starts
- * that divides all of them. 0 where no batch waited, or none fits: then the trigger cannot be told. */
+ * that divides all of them. 0 where no batch waited, or none fits: then the trigger is not known. */
 static double trigger_of(const struct pyro_stream_run *run)
 {
     double least = INFINITY, last = NAN;

@@ -124,7 +124,7 @@ static void look(struct pyro_rule_context *context, size_t stage_row, int64_t pa
     }
 }
 
-/* An executor that goes takes its blocks with it: that is no matter of room. */
+/* An executor that ends takes its blocks with it: the reason is not a lack of memory. */
 static bool lost_executor(const struct pyro_app *app, const struct pyro_stage *stage)
 {
     for (size_t i = 0; i < app->executors.count; i++)
@@ -243,7 +243,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (!any || !pyro_lineage_load(context, &lineage))
         return PYRO_VERDICT_NOT_APPLICABLE;
     for (size_t s = 0; s < context->app->stages.count; s++) {
-        /* Bytes of a stage that looks for two cached RDDs cannot be told apart. */
+        /* Bytes of a stage that looks for two cached RDDs cannot be divided between them. */
         size_t from = lineage.first[s], to = lineage.first[s + 1], cached = 0;
         for (size_t i = from; i < to; i++)
             cached += lineage.uses[i].kind != PYRO_RDD_COMPUTED;

@@ -379,7 +379,7 @@ static void kryo_buffer(struct pyro_rule_context *context, struct flaws *flaws)
     }
 }
 
-/* Names that nothing reads: misspelt, or of another version of Spark. */
+/* Names that nothing reads: misspelled, or of another version of Spark. */
 static void names(struct pyro_rule_context *context, struct flaws *flaws)
 {
     const struct pyro_app *app = context->app;

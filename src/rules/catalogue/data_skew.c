@@ -115,7 +115,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     pyro_stage_tasks_done(context, &tasks);
 }
 
-/* Adaptive execution splits partitions of sort-merge and shuffled hash joins only: is there one in the stage's query?
+/* Adaptive execution splits partitions of sort-merge and shuffled hash joins only: whether the stage's query has one.
  */
 static bool joins_by_shuffle(const struct pyro_app *app, const struct pyro_stage *stage)
 {
@@ -232,7 +232,7 @@ static void advise_large_records(struct pyro_rule_context *context, struct pyro_
         verify_text);
 }
 
-/* One heavy partition is one hot key; several are many keys that share them, which other partitions tell apart. */
+/* One heavy partition is one hot key; several are many keys that share them, which more partitions separate. */
 static void advise_many(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
 {
     double partitions = pyro_real(context->app->stages.items[found->stage].partitions);

@@ -10,7 +10,7 @@
 
 #define MIB (1024.0 * 1024)
 /* Spilled bytes are written and read again; disks of executors give 200 MB/s to one task, 100 when they are shared and
- * 1,000 when the page cache takes them. What was in memory is serialised and read back at 400 MB/s. */
+ * 1,000 when the page cache takes them. What was in memory is serialized and read back at 400 MB/s. */
 #define DISK_BYTES_PER_MS      200e3
 #define DISK_SLOW_BYTES_PER_MS 100e3
 #define DISK_FAST_BYTES_PER_MS 1000e3
@@ -148,7 +148,7 @@ static void advise_partitions(struct pyro_rule_context *context, struct pyro_fin
                         pyro_say(context, "%.0f", wanted));
 }
 
-/* Where the fraction is to blame, mending it comes first; returns the fraction that then holds. */
+/* If the fraction is the cause, it is fixed first; returns the fraction that then holds. */
 static double advise_fraction(struct pyro_rule_context *context, struct pyro_finding *finding)
 {
     const struct pyro_app *app = context->app;

@@ -1,4 +1,4 @@
-/* driver-bound: executors are there but no stage runs: the driver works alone. */
+/* driver-bound: there are executors but no stage runs: the driver works alone. */
 #include <math.h>
 #include <stdlib.h>
 

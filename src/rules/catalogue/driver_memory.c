@@ -39,7 +39,7 @@ static double metric(const struct pyro_app *app, const char *key)
     return value;
 }
 
-/* An error of the driver itself, not one that it tells of a task. */
+/* An error of the driver itself, not one that it reports of a task. */
 static bool is_drivers(struct pyro_slice text)
 {
     if (!text.ptr || pyro_slice_find(text, "Lost task") || pyro_slice_find(text, "ExecutorLostFailure"))

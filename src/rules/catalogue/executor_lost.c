@@ -8,7 +8,7 @@
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
 
-/* So many are named. */
+/* The number that is named. */
 #define NAMED_MAX 8
 
 enum { ENDING_MS, OFTEN, LOST_SHARE };
@@ -212,7 +212,7 @@ static int by_death(const void *left, const void *right)
     return (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* Executors that died are there until others came in their place, first for first; else to the end. */
+/* Executors that died stay until others replace them, first for first; else to the end. */
 static void keep_executors(struct pyro_rule_context *context, struct pyro_finding *finding, const bool *lost)
 {
     const struct pyro_app *app = context->app;

@@ -1,4 +1,4 @@
-/* executor-oom: tasks or whole executors ended for want of memory. */
+/* executor-oom: tasks or whole executors ended for lack of memory. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -116,7 +116,7 @@ static enum pyro_shortage kind_of(const struct pyro_app *app, size_t task, const
     return pyro_executor_shortage(app, &app->executors.items[row]);
 }
 
-/* How many partitions of its stage ran out of memory, each once; indices beyond a million are not told apart. */
+/* How many partitions of its stage ran out of memory, each once; indices beyond a million are not distinguished. */
 static void count_partitions(struct pyro_rule_context *context, struct shortage *shortage, const int8_t *kind_of_task,
                              int8_t kind)
 {

@@ -1,4 +1,4 @@
-/* idle-executors: slots that stand empty while stages run; fewer executors would do the same work in the same time. */
+/* idle-executors: slots that are idle while stages run; fewer executors would do the same work in the same time. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static const struct pyro_threshold thresholds[] = {
     [RELEASE_MS] = {"release_ms", 10000, "ms",
                     "... minus the time after which dynamic allocation removes an idle executor"},
 };
-/* Usage is looked at in so many slices of the run. */
+/* The number of slices of the run in which usage is measured. */
 enum { SLICES = 1024, READ_ROWS = 4096 };
 
 struct usage {
@@ -87,7 +87,7 @@ struct verdict {
     double released_core, stretch_ms;
 };
 
-/* Core time of executors that stood empty for long stretches while others worked. */
+/* Core time of executors that were idle for long stretches while others worked. */
 static void measure_stretches(struct pyro_rule_context *context, const struct usage *usage, struct verdict *verdict)
 {
     const struct pyro_app *app = context->app;

@@ -21,7 +21,7 @@ static const struct pyro_threshold thresholds[] = {
 
 struct cause {
     struct pyro_root_cause root;
-    size_t job; /* row of the last job that failed of it */
+    size_t job; /* row of the last job that failed because of it */
     double jobs, run_ms;
     bool again; /* every one of them succeeded later, from the same place */
 };

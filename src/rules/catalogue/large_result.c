@@ -8,7 +8,7 @@
 #include "rules/fixes/remedy.h"
 
 #define MIB 1048576.0
-/* Sites told apart; a program has few that collect much. */
+/* Sites that are distinguished; a program has few that collect much. */
 enum { SITES_MAX = 16 };
 
 enum { LARGE, LARGE_HEAP, HEAP_REAL, NEAR, NEARER, TASK_BYTES, GAP, ENDED_RISK, REFUSED_RISK, NEAR_RISK, LARGE_RISK };

@@ -1,4 +1,4 @@
-/* memory-near-limit: executors came through, but with next to no memory left. */
+/* memory-near-limit: executors survived, but with almost no memory left. */
 #include <math.h>
 
 #include "analyze/app_facts.h"
@@ -34,7 +34,7 @@ struct fullest {
     double used, room; /* resident size of that container's processes; what it may have */
 };
 
-/* A killed executor has told how near the limit was already. */
+/* A killed executor has already shown how near the limit was. */
 static bool any_killed(const struct pyro_app *app)
 {
     for (size_t i = 0; i < app->executors.count; i++)
@@ -52,7 +52,7 @@ static bool is_contained(const struct pyro_app *app)
     return pyro_text_has(app->application.master, "yarn") || pyro_text_has(app->application.master, "k8s");
 }
 
-/* What a container may use beside the heap, as Spark asks the cluster manager for it. */
+/* What a container may use outside the heap, as Spark asks the cluster manager for it. */
 static double overhead(const struct pyro_app *app)
 {
     const int64_t mib = 1024 * 1024;

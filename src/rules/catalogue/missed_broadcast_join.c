@@ -44,7 +44,7 @@ static unsigned broadcastable(const struct pyro_plan_tree *plan, uint32_t join)
 }
 
 /* Nothing up to the next exchange relies on the join's output being partitioned by its key: it would have to be
- * shuffled all the same. */
+ * shuffled nevertheless. */
 static bool shuffle_is_for_the_join(const struct pyro_plan_tree *plan, uint32_t join)
 {
     bool aggregated = false;

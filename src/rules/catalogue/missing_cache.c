@@ -1,4 +1,4 @@
-/* missing-cache: several jobs compute the same thing again because nobody kept it. */
+/* missing-cache: several jobs compute the same thing again because it was not kept. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -79,7 +79,7 @@ static bool counts(const struct pyro_rule_context *context, const struct pyro_li
     return !is_sampling(&context->app->stages.items[stage]) && !reads_cache(lineage, stage);
 }
 
-/* The RDD's Python functions are run in one with those of whoever asks for it: RDDs in between do not show. */
+/* The RDD's Python functions are run in one with those of its reader: RDDs in between do not show. */
 static bool has_python(const struct pyro_rule_context *context, const struct pyro_lineage *lineage, size_t stage)
 {
     for (size_t i = lineage->first[stage]; i < lineage->first[stage + 1]; i++)
@@ -342,7 +342,7 @@ static bool judge_sql(struct pyro_rule_context *context)
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     const struct pyro_app *app = context->app;
-    /* Each micro-batch runs the same plan over other rows; at a prompt nobody knows what will be asked next. */
+    /* Each micro-batch runs the same plan over other rows; at a prompt it is not known what will be asked next. */
     if (app->jobs.count < 2 || pyro_app_is_streaming(app) || pyro_app_is_interactive(app))
         return PYRO_VERDICT_NOT_APPLICABLE;
     bool rdds = judge_rdds(context);

@@ -23,7 +23,7 @@ static const struct pyro_threshold thresholds[] = {
     [TOTAL_MS] = {"stage_ms_min", 5000, "ms", "Quiet if the stage is shorter"},
 };
 
-/* Spilled bytes are written and read again at some 200 MB/s for one task, and serialised at 400 MB/s (see disk-spill);
+/* Spilled bytes are written and read again at some 200 MB/s for one task, and serialized at 400 MB/s (see disk-spill);
  * of garbage collection a twentieth is usual. */
 #define DISK_BYTES_PER_MS   200e3
 #define SERIAL_BYTES_PER_MS 400e3

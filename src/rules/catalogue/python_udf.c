@@ -76,7 +76,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
     spot->value[WORKER_MS] = worker;
 }
 
-/* "BatchEvalPython [label(text#43)#59, ...": what stands between the bracket and the parenthesis. */
+/* "BatchEvalPython [label(text#43)#59, ...": what is between the bracket and the parenthesis. */
 static const char *function_of(struct pyro_rule_context *context, const struct pyro_sql_node *node)
 {
     const char *start = node->detail.ptr ? memchr(node->detail.ptr, '[', node->detail.len) : NULL;

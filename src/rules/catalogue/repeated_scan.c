@@ -17,7 +17,7 @@ static const struct pyro_threshold thresholds[] = {
                           "Maximum share of the executors' memory for Spark that the data may take in a cache"},
 };
 
-/* One scan; those of the same files with the same filters stand together once sorted. */
+/* One scan; those of the same files with the same filters are adjacent once sorted. */
 struct scan {
     const struct pyro_plan_tree *plan;
     uint32_t op;

@@ -83,7 +83,7 @@ struct waits {
     bool start_known; /* the log shows when the first executor came */
 };
 
-/* When somebody began to wait: with the application, but in a shell or notebook with the first work. */
+/* When the wait began: with the application, but in a shell or notebook with the first work. */
 static double wait_begin(const struct pyro_app *app)
 {
     double begin = pyro_real(app->application.start_ms), first = INFINITY;
@@ -186,7 +186,7 @@ static int by_time(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Whether a stage that was there before `time` still had work then. */
+/* Whether a stage that began before `time` still had work then. */
 static bool has_work(const struct pyro_app *app, int64_t time)
 {
     for (size_t i = 0; i < app->stages.count; i++) {
@@ -198,7 +198,7 @@ static bool has_work(const struct pyro_app *app, int64_t time)
     return false;
 }
 
-/* Where no executor was alive while work was there, the last one stays until the next one came. */
+/* If no executor was alive while there was work, the last one stays until the next one came. */
 static void end_waits(struct pyro_rule_context *context, struct pyro_finding *finding)
 {
     enum { WAITS_MAX = 256 }; /* each looks at all stages */

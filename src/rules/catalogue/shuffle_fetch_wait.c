@@ -1,4 +1,4 @@
-/* shuffle-fetch-wait: tasks stand still until the blocks of a shuffle arrive. */
+/* shuffle-fetch-wait: tasks wait until the blocks of a shuffle arrive. */
 #include <math.h>
 
 #include "analyze/app_facts.h"
@@ -38,7 +38,7 @@ static struct blocks count_blocks(const struct pyro_app *app, const struct pyro_
     return sum;
 }
 
-/* Limits on fetching that somebody set far below Spark's defaults: the first of them goes into the advice. */
+/* Limits on fetching that are set far below Spark's defaults: the first of them goes into the advice. */
 static bool advise_limits(struct pyro_rule_context *context, struct pyro_finding *finding, const char *verify)
 {
     const struct pyro_app *app = context->app;

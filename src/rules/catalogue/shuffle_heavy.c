@@ -22,9 +22,9 @@ static const struct pyro_threshold thresholds[] = {
     [COST_SHARE] = {"cost_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
 };
 
-/* Serialising, compressing, copying and reading back, by one core; measured on shuffles of SQL rows. */
+/* Serializing, compressing, copying and reading back, by one core; measured on shuffles of SQL rows. */
 #define BYTES_PER_MS 60e3
-/* No more of a stage's time than this is put down to its shuffle. */
+/* No more of a stage's time than this is attributed to its shuffle. */
 #define STAGE_SHARE_MAX 0.7
 
 /* A stage as part of its query: a SQL execution, or a job without one. */

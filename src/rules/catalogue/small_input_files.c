@@ -45,7 +45,7 @@ static ptrdiff_t reading_stage(const struct pyro_app *app, int64_t sql)
     return -1;
 }
 
-/* What opening so many files instead of few cost this stage by the clock. */
+/* The wall time that opening `files` files instead of few cost this stage. */
 static void price(struct pyro_rule_context *context, struct pyro_case *found, double files, double bytes)
 {
     const struct pyro_app *app = context->app;
@@ -96,8 +96,8 @@ static bool any_cached(const struct pyro_app *app)
     return false;
 }
 
-/* RDDs read one file or more a task; tasks that read next to nothing give it away. Cached blocks count as input too, so
- * that an application that caches is left alone. */
+/* RDDs read one file or more a task; tasks that read almost nothing show it. Cached blocks count as input too, so that
+ * an application that caches is left alone. */
 static void examine_rdds(struct pyro_rule_context *context, struct pyro_cases *cases)
 {
     const struct pyro_app *app = context->app;

@@ -1,4 +1,4 @@
-/* small-output-files: the output lies in many files far smaller than 128 MiB; whoever reads it pays for each. */
+/* small-output-files: the output lies in many files far smaller than 128 MiB; a reader pays for each. */
 #include <math.h>
 
 #include "analyze/app_facts.h"

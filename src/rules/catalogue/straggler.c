@@ -7,7 +7,7 @@
 #include "rules/fixes/remedy.h"
 #include "rules/tasks/slow_tasks.h"
 
-/* A stage whose slow tasks' cause is known can be mended nearly wholly; unknown ones perhaps. */
+/* If the cause of a stage's slow tasks is known, nearly all of it can be fixed; else perhaps. */
 #define SURE 0.85
 
 enum {

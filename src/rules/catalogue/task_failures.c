@@ -20,17 +20,17 @@ static const struct pyro_threshold thresholds[] = {
     [SHARE_REAL] = {"share_min", 0.02, "share", "At this share of failed tasks there is a real risk"},
     [COUNT_REAL] = {"failed_tasks_min", 10, "count", "... or at this number of failed tasks"},
 };
-/* So many of the failed tasks are named. */
+/* The number of failed tasks that are named. */
 enum { NAMED_MAX = 5, IDS_MAX = 16 };
-/* So many stages of one cause are told apart. */
+/* The number of stages of one cause that are distinguished. */
 enum { STAGES_MAX = 32 };
 
 struct cause {
     struct pyro_slice name, message; /* as first seen */
     int64_t stage;                   /* where most of them failed */
     struct pyro_slice executor;
-    double count, lost_ms; /* of the attempts that are said to have failed of it */
-    int64_t ids[IDS_MAX];  /* of the first tasks that failed of it there */
+    double count, lost_ms; /* of the attempts that are said to have failed because of it */
+    int64_t ids[IDS_MAX];  /* of the first tasks that failed because of it there */
     size_t id_count;
     struct {
         int64_t id;
@@ -54,11 +54,11 @@ struct tellings {
 struct losses {
     double failed, lost_ms; /* failed of themselves; their task time */
     int64_t worst_attempt;  /* largest attempt number among them, from 0 */
-    bool failed_stage;      /* a stage failed of it */
+    bool failed_stage;      /* a stage failed because of it */
     bool ended_there;       /* and no job came after it, or the application counts as failed */
 };
 
-/* Somebody stopped it, as a stream is stopped: what its tasks said then did not end it. */
+/* It was stopped, as a stream is stopped: what its tasks said then did not end it. */
 static bool was_cancelled(const struct pyro_stage *stage)
 {
     return pyro_slice_starts_with(stage->failure, "[SPARK_JOB_CANCELLED]") ||
@@ -190,7 +190,7 @@ static void place(const struct pyro_app *app, struct cause *causes, size_t count
     }
 }
 
-/* ", tasks 4, 11, 17" of the tasks that failed of it, or "". */
+/* ", tasks 4, 11, 17" of the tasks that failed because of it, or "". */
 static const char *say_tasks(struct pyro_rule_context *context, const struct cause *cause)
 {
     const struct pyro_app *app = context->app;
@@ -269,7 +269,7 @@ static const char *say_spread(struct pyro_rule_context *context, const struct ca
     return cause->stage_count < 2 ? "" : pyro_say(context, " in %zu stages", cause->stage_count).ptr;
 }
 
-/* `unknown`: failed attempts that no message is known of; they stand with the first cause. */
+/* `unknown`: failed attempts without a known message; they are shown with the first cause. */
 static void report(struct pyro_rule_context *context, const struct losses *losses, const struct cause *cause,
                    double unknown, const struct tellings *tellings, bool is_first)
 {

@@ -1,4 +1,4 @@
-/* task-overhead: tasks spend their time being deserialised and serialising their results. */
+/* task-overhead: tasks spend their time being deserialized and serializing their results. */
 #include <math.h>
 
 #include "analyze/app_facts.h"
@@ -17,7 +17,7 @@ static const struct pyro_threshold thresholds[] = {
     [USUAL] = {"usual_share", 0.03, "share", "Share that remains in a healthy run"},
 };
 
-/* Deserialising and result serialisation of the steady tasks of a stage. */
+/* Deserialization and result serialization of the steady tasks of a stage. */
 static void two_parts(struct pyro_rule_context *context, size_t stage, double *deserialize, double *serialize)
 {
     const struct pyro_stage_parts *parts = pyro_stage_parts(context);

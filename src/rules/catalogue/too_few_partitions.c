@@ -56,7 +56,7 @@ static bool is_cold(struct pyro_rule_context *context, const struct pyro_cold *c
     return all;
 }
 
-/* Somebody set the number, and this stage has it. */
+/* The number is set, and this stage has it. */
 static bool is_set(const struct pyro_app *app, const struct pyro_stage *stage)
 {
     const char *key = pyro_stage_is_sql(stage) ? "spark.sql.shuffle.partitions" : "spark.default.parallelism";
@@ -98,7 +98,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     found->value[BYTES] = bytes;
 }
 
-/* A single task that writes, or that only collects: somebody may have wanted one file or one order. */
+/* A single task that writes, or that only collects: the user may have wanted one file or one order. */
 static bool may_be_wanted(const struct pyro_stage *stage)
 {
     return stage->partitions == 1;
@@ -130,7 +130,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                            "rdd.repartition(%s)  # or numSlices, minPartitions, numPartitions where it is made",
                            number.ptr);
     double configured = pyro_sql_shuffle_partitions(app, stage->sql);
-    /* A single task may read all of an aggregate without keys, but where one partition is configured it reads that. */
+    /* A single task may read all of an aggregate without keys, but if one partition is configured it reads that. */
     if (stage->shuffle_read_bytes > 0 && sql && (partitions > 1 || configured <= 1)) {
         if (configured < found->value[WANTED]) {
             pyro_advice_set(context, advice, "spark.sql.shuffle.partitions", number);
@@ -189,7 +189,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     const struct pyro_app *app = context->app;
     if (app->tasks.count == 0 || app->executors.count == 0)
-        return PYRO_VERDICT_NOT_APPLICABLE; /* without executors nobody knows how many slots there were */
+        return PYRO_VERDICT_NOT_APPLICABLE; /* without executors the number of slots is not known */
     struct pyro_cases cases = {0};
     struct pyro_cold cold;
     if (!pyro_cold_load(context, &cold))

@@ -48,7 +48,7 @@ enum { MEDIAN_MS, OVERHEAD_SHARE, WANTED, FIXED_MS };
 #define LEAST_SPLITS "spark.sql.files.minPartitionNum"
 #define SPLIT_BYTES  (128.0 * 1024 * 1024) /* Spark's default */
 
-/* Files that the scans of a query read; the metrics stand in the order of queries. 0: the plan does not say. */
+/* Files that the scans of a query read; the metrics are in the order of queries. 0: the plan does not say. */
 static double files_read(const struct pyro_app *app, int64_t sql)
 {
     const struct pyro_sql_metric *metrics = app->sql_metrics.items;
@@ -72,7 +72,7 @@ static bool reads_files(const struct pyro_stage *stage)
     return pyro_real(stage->input_bytes) > 0 && pyro_real(stage->shuffle_read_bytes) <= 0;
 }
 
-/* Its tasks read parts of files that somebody made small. Input of many small files is the matter of small-input-files,
+/* Its tasks read parts of files, made small by a setting. Input of many small files is the matter of small-input-files,
  * and where every setting is Spark's own, the parts are as large as the slots need them. */
 static bool cuts_files(struct pyro_rule_context *context, const struct pyro_stage *stage)
 {

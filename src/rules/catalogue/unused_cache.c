@@ -189,7 +189,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         any |= app->rdds.items[i].cached == 1;
     if (!any || pyro_app_is_streaming(app) || !pyro_lineage_load(context, &lineage))
         return PYRO_VERDICT_NOT_APPLICABLE;
-    /* Somebody at a prompt, or a run that was cut off, may still come to reading it. */
+    /* A user at a prompt, or a run that was cut off, may still read it. */
     if (pyro_app_is_interactive(app) || app->integrity.truncated || app->integrity.in_progress)
         return PYRO_VERDICT_QUIET;
     struct kept *kept = pyro_arena_array(context->arena, app->rdds.count + 1, sizeof(*kept));
@@ -210,7 +210,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
             work += pyro_real(app->stages.items[kept[to].builder].task_ms);
             kept[used++] = kept[to];
         }
-        /* In a loop, each round reads what the one before kept, and the last is read by nobody. */
+        /* In a loop, each round reads what the one before kept, and the last is not read. */
         if (unread < 1 || (read > 1 && unread <= 1) || work < pyro_limit(context, WORK_MIN_MS) || found >= FINDINGS_MAX)
             continue;
         report(context, &kept[from], used - from);

@@ -1,4 +1,5 @@
-/* watermark-lag: the watermark stands still while event time goes on, or rows come too late for it and are dropped. */
+/* watermark-lag: the watermark stays the same while event time goes on, or rows come too late for it and are
+ * dropped. */
 #include <math.h>
 #include <stddef.h>
 

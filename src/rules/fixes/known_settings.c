@@ -128,7 +128,7 @@ static size_t common_suffix(struct pyro_slice a, struct pyro_slice b)
     return n;
 }
 
-/* Apart by nothing but case, or by one letter. */
+/* They differ only in case, or in one letter. */
 static bool is_near(struct pyro_slice a, struct pyro_slice b)
 {
     size_t longer = a.len > b.len ? a.len : b.len, shorter = a.len < b.len ? a.len : b.len;

@@ -30,8 +30,8 @@ void pyro_remedy_driver(struct pyro_rule_context *context, struct pyro_finding *
 /* Executors that came in [from_ms, to_ms) would be there at from_ms. */
 void pyro_remedy_executors(struct pyro_rule_context *context, struct pyro_finding *finding, int64_t from_ms,
                            int64_t to_ms);
-/* Executor row `executor` would be there from from_ms to to_ms, never where that is empty; PYRO_NONE: as it was, a
- * time behind the application's end: it stays. */
+/* Executor row `executor` would exist from from_ms to to_ms, never if that is empty; PYRO_NONE: unchanged, a time after
+ * the application's end: it stays. */
 void pyro_remedy_executor(struct pyro_rule_context *context, struct pyro_finding *finding, size_t executor,
                           int64_t from_ms, int64_t to_ms);
 /* Of the time in [from_ms, to_ms) in which no stage ran, stretches of at least `least_ms` would pass in `factor`. */

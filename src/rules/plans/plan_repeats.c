@@ -108,7 +108,7 @@ static uint64_t times_of(const struct pyro_map *map, uint64_t print)
     return place ? *place >> 32 : 0;
 }
 
-/* From the leaves up: children stand behind their parents. */
+/* From the leaves up: children follow their parents. */
 static void learn_nodes(struct search *search, size_t from, size_t to)
 {
     for (size_t i = to; i > from; i--) {
@@ -232,7 +232,7 @@ static int by_print(const void *left, const void *right)
 enum belonging { OUTSIDE, PARTLY, WHOLLY };
 
 /* Whether a stage computes the part: by the numbers of the generated code that it ran, each of which is an operator of
- * the plan. The part's operators stand behind its top, as many as it has. */
+ * the plan. The part's operators follow its top, as many as it has. */
 static enum belonging belonging_of(const struct search *search, const struct place *place, size_t stage)
 {
     const struct pyro_app *app = search->app;
@@ -362,7 +362,7 @@ static int by_saved(const void *left, const void *right)
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* One execution's nodes stand together, executions in their order. */
+/* One execution's nodes are adjacent, executions in their order. */
 static bool each_execution(struct search *search, int step)
 {
     const struct pyro_app *app = search->app;

@@ -8,7 +8,7 @@ struct pyro_write {
     size_t stage;                         /* row of the stage whose tasks wrote (the largest output of the query) */
     ptrdiff_t node;                       /* row in app->sql_nodes, -1 for RDDs */
     double files, bytes;                  /* files: the tasks where Spark does not count them */
-    double partitions;                    /* directories of partitionBy(), 0 when there are none or nobody knows */
+    double partitions;                    /* directories of partitionBy(), 0 when there are none or it is not known */
     double task_commit_ms, job_commit_ms; /* sum over tasks; on the driver. NaN where Spark does not say */
 };
 

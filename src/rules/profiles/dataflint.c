@@ -39,7 +39,7 @@ struct state {
     size_t graph_count;
     struct stage_facts *stages; /* rows of app->stages */
     int64_t *first;             /* of each stage: row of its first attempt, the only one that DataFlint keeps */
-    size_t *seen;               /* of each stage: number of the query + 1 that told of it last */
+    size_t *seen;               /* of each stage: number of the query + 1 that named it last */
     /* The alert that is being looked for. */
     const char *alert, *type;
     double threshold;
@@ -224,7 +224,7 @@ static bool is_output(const struct pyro_dataflint_graph *graph, uint32_t node)
     return false;
 }
 
-/* Where no operator is an output the first one becomes it, whatever it is: a scan is no input then. */
+/* Where no operator is an output the first one becomes it, whatever it is: a scan is not an input then. */
 static uint32_t made_output(const struct pyro_dataflint_graph *graph)
 {
     for (uint32_t i = 0; i < graph->count; i++)

@@ -20,7 +20,7 @@ struct pyro_dataflint_graph {
     const struct pyro_plan_tree *plan;
     struct pyro_dataflint_node *nodes; /* parents before children */
     uint32_t count;
-    uint32_t made_output; /* its first node where none is an output by itself: it is no input then */
+    uint32_t made_output; /* its first node where none is an output by itself: it is not an input then */
 };
 
 /* False: no memory. */

@@ -10,7 +10,7 @@
 #include "rules/profiles/profile.h"
 #include "rules/profiles/sparklens.h"
 
-/* Stages of which its two tables are told; of more those that took longest. */
+/* The number of stages in its two tables; of more, those that took longest. */
 enum { STAGES_MAX = 100 };
 
 struct report {
@@ -204,7 +204,7 @@ static void say_stage(const struct report *report, const struct pyro_sparklens_s
                  stage->run_ms > 0 ? stage->gc_ms * 100 / stage->run_ms : 0));
 }
 
-/* Length that a stage must have to be told of: the STAGES_MAX longest. */
+/* Length that a stage must have to be shown: the STAGES_MAX longest. */
 static double least_length(const struct pyro_sparklens_run *run, double *room)
 {
     size_t count = 0;

@@ -26,7 +26,7 @@ struct simulation {
     const struct pyro_sparklens_run *run;
     struct node *nodes; /* by id; entries of run->stages translate by `places` */
     size_t count, *children, *places, *stack;
-    struct running *queue; /* a heap from 1 on, as Scala's: who of equals comes first is told by it */
+    struct running *queue; /* a heap that starts at 1, as Scala's: this decides which of equals comes first */
     size_t queued, cores;
     int64_t clock;
     size_t lowest;  /* no node below may run */

@@ -15,7 +15,7 @@ bool pyro_task_is_slow(const struct pyro_slow_limits *limits, const struct pyro_
     return task->duration > allowed && excess >= limits->slow_ms;
 }
 
-/* A task that ran beside the slow one in the middle of its stage, to compare parts with. */
+/* A task that ran at the same time as the slow one in the middle of its stage, to compare parts with. */
 static size_t usual_task(const struct pyro_stage_tasks *tasks)
 {
     const struct pyro_stage_task *best = &tasks->items[0];

@@ -40,7 +40,7 @@ struct pyro_slow_stage {
 /* `slow`: how many tasks are slow. `tasks` has at least one. */
 void pyro_slow_stage_init(const struct pyro_app *app, const struct pyro_slow_limits *limits,
                           const struct pyro_stage_tasks *tasks, double slow, struct pyro_slow_stage *ret);
-/* *cause_ms: the time that it explains, 0 where it is no matter of time. */
+/* *cause_ms: the time that it explains, 0 where it is not about time. */
 enum pyro_slow_cause pyro_slow_task_cause(const struct pyro_app *app, const struct pyro_slow_stage *stage,
                                           const struct pyro_stage_task *task, double *cause_ms);
 /* The rest of a sentence about the task: "it waited 3.2 s more for shuffle blocks". `row`: of app->tasks. */

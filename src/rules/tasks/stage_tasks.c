@@ -85,7 +85,7 @@ static struct pyro_stage_task read_task(const struct pyro_app *app, size_t row)
 
 enum figure { DURATION, COLD, OPENER, BYTES, RECORDS, WRITTEN };
 
-/* Median of one figure; of data the mean where the middle task has none (many empty partitions are no yardstick). */
+/* Median of one figure; of data the mean where the middle task has none (many empty partitions are not a measure). */
 static double middle(const struct pyro_stage_tasks *tasks, enum figure figure, double *values)
 {
     size_t count = 0;

@@ -39,7 +39,7 @@ double pyro_stage_task_usual_ms(const struct pyro_stage_tasks *tasks, const stru
 /* How many times the data of its peers a task has: the largest of bytes read, records read, records written. At least
  * 1 where nothing is known. */
 double pyro_stage_task_data_ratio(const struct pyro_stage_tasks *tasks, const struct pyro_stage_task *task);
-/* When the stage would end if no task took longer than its cap, launched as it was. */
+/* When the stage would end if no task took longer than its cap, with unchanged launches. */
 double pyro_stage_tasks_capped_end(const struct pyro_stage_tasks *tasks);
 
 #endif

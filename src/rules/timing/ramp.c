@@ -7,12 +7,12 @@
 /* Containers and JVMs take 8-12 s even where they are asked for at once, a little more on a busy host: only tasks that
  * wait longer in one stretch wait for a decision. */
 #define ALLOWANCE_MS 15000.0
-/* Where slots stand empty beside waiting tasks, something else holds these up (locality, other pools). */
+/* If slots are idle while tasks wait, something else holds these up (locality, other pools). */
 #define BUSY_SHARE 0.5
-/* A tenth more slots to come is no ramp. */
+/* A tenth more slots to come is not a ramp. */
 #define MORE_TO_COME 1.1
 
-/* The run is looked at in so many slices. */
+/* The number of slices in which the run is looked at. */
 enum { SLICES = 1024 };
 
 struct slices {
@@ -52,7 +52,7 @@ static void fill(const struct pyro_app *app, struct slices *slices)
     }
 }
 
-/* When all slots are there that are still to come. */
+/* When the last of the slots to come is available. */
 static double complete_at(const struct slices *slices, const double *to_come, size_t from)
 {
     size_t i = from;

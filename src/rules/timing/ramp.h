@@ -10,7 +10,8 @@ struct pyro_ramp {
     double waited_ms;    /* of wall time with tasks waiting, too few slots, and more to come */
     double lost_ms;      /* what that cost by the clock */
     double fewest, most; /* slots: the fewest meanwhile, and the most that came in the end */
-    /* The first stretches of it, epoch ms: since when, without what a start takes anyway, and when all were there. */
+    /* The first stretches of it, epoch ms: since when, without what a start takes anyway, and when all were
+     * available. */
     struct {
         double from, to;
     } stretches[PYRO_RAMP_STRETCHES];

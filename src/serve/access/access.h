@@ -33,7 +33,7 @@ enum access_answer pyro_access_check(struct access *access, struct serve_request
 enum access_answer pyro_access_compute(struct access *access, struct serve_request *request, const char *url,
                                        bool reads, const struct sockaddr *from);
 
-/* The pages that those see who are nobody yet. */
+/* The pages for clients without a login. */
 bool pyro_access_is_login(const struct access *access, const char *url);
 void pyro_access_login(struct access *access, struct serve_request *request, const char *url,
                        const struct sockaddr *from);

@@ -2,7 +2,7 @@
 
 #include "source/source.h"
 
-/* So many logs are remembered; then it is begun anew. */
+/* The number of remembered logs; then it starts again. */
 enum { KNOWN_LIMIT = 200000 };
 
 void pyro_acls_init(struct acls *acls, bool always)
@@ -29,7 +29,7 @@ static void forget(struct acls *acls)
     pyro_arena_reset(&acls->arena);
 }
 
-/* Under the lock. false: the log cannot be read, so nobody is let in. */
+/* Under the lock. false: the log cannot be read, so no user is let in. */
 static bool look_up(struct acls *acls, const struct pyro_catalog_seen *seen, struct pyro_access_lists *ret)
 {
     struct pyro_error ignored = {.size = sizeof(ignored)};

@@ -24,7 +24,7 @@ static int hex(char c)
     return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-/* The field `token` of a form, decoded; false: there is none, or it is no token. */
+/* The field `token` of a form, decoded; false: there is none, or it is not a token. */
 static bool read_token(struct pyro_slice form, char *ret, size_t bytes)
 {
     static const char field[] = "token=";

@@ -1,5 +1,5 @@
-/* What a browser may be made to do by a page of somebody else's: ask this server by another name (DNS rebinding), or
- * send it a form (CSRF). */
+/* What a page of another site may make a browser do: ask this server by another name (DNS rebinding), or send it a form
+ * (CSRF). */
 #include "serve/access/access.h"
 
 #include <arpa/inet.h>

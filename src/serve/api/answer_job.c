@@ -8,8 +8,8 @@
 #include "serve/api/api_request.h"
 #include "serve/failure_answer.h"
 
-/* So much is answered in one piece; the thread waits when so much is not yet taken. A request whose work has begun well
- * but is not done after the patience is answered while it goes on. */
+/* WHOLE_BYTES are answered in one piece; the thread waits while AHEAD_BYTES are not yet taken. A request whose work has
+ * begun well but is not done after the patience is answered while it goes on. */
 enum { WHOLE_BYTES = 256 << 10, AHEAD_BYTES = 1 << 20, PATIENCE_MS = 1000, READ_MS = 500 };
 
 struct api_pipe {
@@ -26,7 +26,7 @@ struct api_pipe {
 
 /* ---- The thread ---- */
 
-/* Whoever reads slowly has all the time that the connection has; it holds nobody up. */
+/* A slow reader has all the time that the connection has; it delays no other. */
 static bool is_over(const struct api_job *job)
 {
     enum serve_stop why = pyro_ticket_stopped(job->ticket);
@@ -40,7 +40,7 @@ static int put(void *context, const void *data, size_t len)
     pthread_mutex_lock(&pipe->mutex);
     if (!pipe->cancelled && pipe->text.len - pipe->taken > AHEAD_BYTES) {
         pthread_mutex_unlock(&pipe->mutex);
-        pyro_ticket_yield(job->ticket); /* from here on it works only as fast as its client reads */
+        pyro_ticket_yield(job->ticket); /* now it works only as fast as its client reads */
         pthread_mutex_lock(&pipe->mutex);
     }
     while (!pipe->cancelled && pipe->text.len - pipe->taken > AHEAD_BYTES)

@@ -25,7 +25,7 @@ typedef void api_handler(struct api_request *request);
 #include "serve/api/routes.def"
 #undef ROUTE
 
-/* Answers a request whose path is the service's, or, below `prefix`, what stands behind that. */
+/* Answers a request whose path is the service's, or, below `prefix`, what follows that. */
 void pyro_api_dispatch(struct serve_request *http, const char *prefix);
 
 /* Says in the header Allow which methods that path takes. */
@@ -62,7 +62,7 @@ void pyro_api_end(struct api_request *request, struct api_document *document);
 struct api_job *pyro_api_open(struct api_request *request, api_work *work);
 /* The same with the report alone where that is all there is. */
 struct api_job *pyro_api_open_report(struct api_request *request, api_work *work);
-/* What is there of any attempt; NULL: the request is answered. `whole`: the report alone will not do. */
+/* What is available of any attempt; NULL: the request is answered. `whole`: the report alone will not do. */
 const struct pyro_catalog_diagnosis *pyro_api_diagnosis(struct serve_request *http, struct pyro_slice app,
                                                         struct pyro_slice attempt, bool whole);
 /* Gives the answer a tag made of all that it depends on: the log, the request, this program. True: the client has that

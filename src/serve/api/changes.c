@@ -156,7 +156,7 @@ static size_t write_found(struct pyro_json_writer *json, const struct pyro_catal
     return found;
 }
 
-/* Below the folder: where the server keeps it is nobody's business. */
+/* Below the folder: the server does not say where it keeps it. */
 static struct pyro_slice shown_path(const struct serve_request *http, struct pyro_slice path)
 {
     size_t skip = strlen(http->uploads->folder) + 1;

@@ -6,7 +6,7 @@
 
 #include "base/memory/arena.h"
 
-/* What somebody says of a run; texts are NULL where the body has none. */
+/* What a user says of a run; texts are NULL where the body has none. */
 struct api_feedback {
     const char *finding, *verdict, *comment, *missed;
 };

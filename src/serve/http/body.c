@@ -100,7 +100,7 @@ static void remove_file(const char *path)
 void pyro_body_done(struct body *body)
 {
     pyro_body_finish(body);
-    pyro_upload_end(&body->upload); /* first: whoever sees that the file has gone finds its room */
+    pyro_upload_end(&body->upload); /* first: after the file is removed, its space must be free */
     if (body->path)
         remove_file(body->path); /* the service that kept it has another name for it */
     pyro_release(NULL, body->path);

@@ -20,9 +20,9 @@ static void cut_late_ones(const struct connections *connections)
             shutdown(one->socket, SHUT_RDWR);
 }
 
-/* A client that is to send has closed its end. The event loop may never hear of it: it is told of what comes once, and
- * takes the end together with the last bytes for nothing but those. What was sent before must have been read, so that
- * this is believed only when nothing has happened from one look to the next. */
+/* A client that is to send has closed its end. The event loop may never notice: it gets each event once, and takes the
+ * end together with the last bytes for only those. What was sent before must have been read, so that this is believed
+ * only when nothing has happened from one look to the next. */
 static void cut_ended_one(struct connection *one)
 {
     int unread = 0;

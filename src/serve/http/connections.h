@@ -1,5 +1,5 @@
 /* The connections there are, and until when each may be in what it does: a client that sends or reads a byte now and
- * then is not idle, but no request and no answer may take for ever. */
+ * then is not idle, but no request and no answer may take unlimited time. */
 #ifndef PYRO_SERVE_HTTP_CONNECTIONS_H
 #define PYRO_SERVE_HTTP_CONNECTIONS_H
 

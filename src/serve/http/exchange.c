@@ -248,7 +248,8 @@ static bool begin_body(struct exchange *exchange)
         return false;
     struct body *body = &exchange->body;
     pyro_body_begin(body, limit, to_file ? &server->uploads : NULL, announced);
-    /* Who waits to be told, or would be cut anyway, is told before the body; others read it after they have sent. */
+    /* A client that waits for an answer, or would be cut anyway, gets it before the body; others read it after they
+     * have sent. */
     if (!body->refused ||
         (announced <= DROPPED_BYTES && !pyro_serve_request_header(request, MHD_HTTP_HEADER_EXPECT).ptr))
         return true;
@@ -371,7 +372,7 @@ enum MHD_Result pyro_exchange_answer(void *context, struct MHD_Connection *conne
     struct exchange *exchange = *state;
     bool too_many = exchange && *state == server; /* what pyro_request_count_parameters() gave */
     if (!exchange || too_many) {
-        /* Called first when the headers are there, and again without data when it was suspended then. */
+        /* Called first when the headers are complete, and again without data when it was suspended then. */
         *state = exchange = create(server, connection, url, method);
         return exchange ? begin(exchange, method, version, too_many) : MHD_NO;
     }

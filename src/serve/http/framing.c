@@ -7,8 +7,8 @@
 
 /* libmicrohttpd up to 0.9.75 takes a line that begins with a blank for more of the name of the header before it, ends
  * lines at a carriage return or a line feed alone, and hands none of that on. What it hands out lies where it was read,
- * with zeros in place of line ends: so names and values must stand one behind the other as they were sent, from the
- * version to the end of the headers. Later versions refuse such requests themselves. */
+ * with zeros in place of line ends: so names and values must follow each other as sent, from the version to the end of
+ * the headers. Later versions refuse such requests themselves. */
 struct framing {
     const char *at, *end; /* where the next header is to begin, and where the headers end; NULL: not known */
     unsigned lengths, encodings, hosts, headers, cookies;

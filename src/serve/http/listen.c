@@ -106,7 +106,7 @@ static int choose_certificate(gnutls_session_t session, const gnutls_datum_t *na
 
 /* ---- The daemon -------------------------------------------------------------------------------------------------- */
 
-/* A NUL would end the path early for whoever reads it as a string. */
+/* A NUL would end the path early for code that reads it as a string. */
 static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
 {
     size_t len = MHD_http_unescape(text);

@@ -85,7 +85,7 @@ static enum pyro_status open_uploads(struct pyro_server *server, const struct py
     return pyro_uploads_open(&server->uploads, options->upload_folder, &limits, error);
 }
 
-/* Folders that are not there would be served as empty for ever. */
+/* Missing folders would always be served as empty. */
 static enum pyro_status check_folders(const char *const *folders, size_t count, struct pyro_error *error)
 {
     struct stat status;
@@ -225,8 +225,8 @@ static void wait_for_answers(struct pyro_server *server)
     pthread_mutex_unlock(&server->mutex);
 }
 
-/* New connections are closed at once from now on (listen.c). MHD_quiesce_daemon() is not for this: of libmicrohttpd
- * 0.9.75, it and the daemon's thread may both take the listening socket out of the epoll set, which ends the process.
+/* New connections are now closed at once (listen.c). MHD_quiesce_daemon() is not for this: of libmicrohttpd 0.9.75, it
+ * and the daemon's thread may both take the listening socket out of the epoll set, which ends the process.
  */
 static void stop_accepting(struct pyro_server *server)
 {

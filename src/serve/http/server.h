@@ -62,7 +62,7 @@ struct exchange {
     struct connection *place;
     const char *url; /* of the connection */
     enum exchange_step step;
-    uint64_t complete_us; /* when the request's last byte was there */
+    uint64_t complete_us; /* when the request's last byte came */
     struct body body;
     struct pyro_strbuf out;
     struct serve_request request;

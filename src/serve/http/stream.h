@@ -29,8 +29,8 @@ void pyro_stream_limit_stop(struct stream_limit *limit, enum stream_stop how);
 void pyro_stream_limit_done(struct stream_limit *limit);
 
 /* The response, which owns the stream; NULL: too many, or no memory (the stream is closed then, too). The thread begins
- * when the first byte is wanted, so never for HEAD. A client that does not take in time what is there for it is cut
- * off; one that waits for more is not. `place` is the connection's among `connections`. */
+ * when the first byte is wanted, so never for HEAD. A client that does not take its bytes in time is cut off; one that
+ * waits for more is not. `place` is the connection's among `connections`. */
 struct MHD_Response *pyro_stream_response(struct stream_limit *limit, const struct serve_stream *stream,
                                           struct MHD_Connection *connection, struct connections *connections,
                                           struct connection *place);

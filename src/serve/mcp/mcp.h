@@ -132,7 +132,7 @@ void pyro_mcp_headline(struct mcp_call *call, const json_t *report);
 int64_t pyro_mcp_int_of(const json_t *object, const char *key);
 double pyro_mcp_real_of(const json_t *object, const char *key);
 const char *pyro_mcp_text_of(const json_t *object, const char *key);
-/* Whether the member is there and not null. */
+/* Whether the member exists and is not null. */
 bool pyro_mcp_has(const json_t *object, const char *key);
 
 /* For printf: "1.2 s", "3.4 GiB", "12 %", in one of the call's few buffers that are used in turn. */

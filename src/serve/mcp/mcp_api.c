@@ -21,7 +21,7 @@ enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, c
     const struct pyro_catalog_options wanted = {
         .folders = folders,
         .folder_count = folder_count,
-        .follow_links = true, /* whoever may start it may read what they lead to */
+        .follow_links = true, /* the user who starts it may read what they lead to */
         .memory_bytes = options->memory_bytes ? options->memory_bytes : (uint64_t)1 << 30,
         .update_ms = UPDATE_MS,
         .watch = true,

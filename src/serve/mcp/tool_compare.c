@@ -1,4 +1,4 @@
-/* compare: two runs, and what their difference is put down to. */
+/* compare: two runs, and what their difference is attributed to. */
 #include "serve/mcp/mcp.h"
 #include "serve/stored.h"
 
@@ -47,7 +47,7 @@ static void write_document(struct mcp_call *call, const json_t *document)
     write_findings(call, document, "changed");
 }
 
-/* Of one of them only the report is there. */
+/* There is only the report of one of them. */
 static void write_stored(struct mcp_call *call, const struct pyro_catalog_diagnosis *before,
                          const struct pyro_catalog_diagnosis *after)
 {

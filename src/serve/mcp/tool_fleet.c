@@ -41,7 +41,7 @@ static void run(struct mcp_call *call)
     }
     const char *name, **place;
     for (size_t i = 0; (place = pyro_fleet_option(&question.wanted, i, &name)) != NULL; i++)
-        *place = pyro_mcp_text(call, name); /* those that are no parameters cannot be given */
+        *place = pyro_mcp_text(call, name); /* those that are not parameters cannot be given */
     question.wanted.tags = tags;
     question.wanted.tag_count = take_list(call, "tags", tags);
     question.wanted.max = max;

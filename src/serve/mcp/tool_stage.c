@@ -1,4 +1,4 @@
-/* stage: one stage attempt, its tasks in quantiles, and those that stand out. */
+/* stage: one stage attempt, its tasks in quantiles, and the outliers. */
 #include <inttypes.h>
 
 #include "serve/mcp/mcp.h"

@@ -67,7 +67,7 @@ bool pyro_spark_choices(struct spark_request *request, const char *parameter, co
     return true;
 }
 
-/* As Java orders them: what is no number comes last. */
+/* As Java orders them: what is not a number comes last. */
 static int compare_reals(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -105,7 +105,7 @@ bool pyro_spark_quantiles(struct spark_request *request, const char *fallback, d
     if (!text.ptr)
         text = pyro_slice_from(fallback);
     bool some = text.len > 0;
-    while (some && text.len && text.ptr[text.len - 1] == ',') /* nothing behind the last comma is no word */
+    while (some && text.len && text.ptr[text.len - 1] == ',') /* after the last comma, nothing is not a word */
         text.len--;
     *ret_count = 0;
     for (bool more = text.len || !some; more;) {
@@ -193,7 +193,7 @@ static enum match find_route(bool root, const struct pyro_slice *segments, size_
     return MATCH_NONE;
 }
 
-/* Jersey's answer to other methods than GET, which are none of a resource that is there. */
+/* Jersey's answer to other methods than GET, which no existing resource has. */
 static bool refuse_method(struct spark_request *request)
 {
     struct serve_request *http = request->http;
@@ -299,7 +299,7 @@ static void refuse_path(struct spark_request *request, const struct pyro_slice *
 }
 
 /* Whether there was memory for what this user may see. Asked only where that is not everything: else an application is
- * answered before the list is there. */
+ * answered before there is a list. */
 static bool has_list(struct spark_request *request)
 {
     if (!request->http->visible || pyro_serve_list(request->http))

@@ -29,7 +29,7 @@ void pyro_spark_error(struct spark_request *request, unsigned status, const char
     request->http->type = "text/plain";
 }
 
-/* The path as it stands in a URI. */
+/* The path as in a URI. */
 static void add_path(struct pyro_strbuf *out, const struct spark_request *request)
 {
     pyro_strbuf_add_text(out, "/api/v1/");

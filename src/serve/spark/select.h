@@ -1,4 +1,4 @@
-/* What stands at some places of a sorted order, without sorting all. */
+/* What is at some places of a sorted order, without sorting all. */
 #ifndef PYRO_SERVE_SPARK_SELECT_H
 #define PYRO_SERVE_SPARK_SELECT_H
 
@@ -16,7 +16,7 @@ struct spark_select_room {
 
 enum { SPARK_SELECT_RANKS = 128 };
 
-/* picked[i] is what would stand at ranks[i] if the values were sorted; ranks are below `count`, do not fall, and are at
+/* picked[i] is what would be at ranks[i] if the values were sorted; ranks are below `count`, do not fall, and are at
  * most SPARK_SELECT_RANKS. Takes a time that grows with `count` only. Reorders the values. False: no memory. */
 bool pyro_spark_select(struct spark_select_room *room, int64_t *values, size_t count, const size_t *ranks,
                        size_t rank_count, int64_t *picked);

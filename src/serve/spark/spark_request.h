@@ -38,16 +38,17 @@ void pyro_spark_fault(struct spark_request *request, unsigned status);
 int64_t pyro_spark_id(struct pyro_slice digits);
 
 bool pyro_spark_flag(const struct spark_request *request, const char *name);
-/* A flag that is off only where another value than true stands: an empty one counts as none. */
+/* A flag that is off only with another value than true: an empty one counts as none. */
 bool pyro_spark_flag_or(const struct spark_request *request, const char *name, bool fallback);
-/* An empty value counts as none. False, and the request answered with 404 as Spark does, when it is no number. */
+/* An empty value counts as none. False, and the request answered with 404 as Spark does, if it is not a number. */
 bool pyro_spark_number(struct spark_request *request, const char *name, int64_t fallback, int64_t *ret);
 /* Values of an enumeration that a request selects by; bit i for names[i], SPARK_NULL_CHOICE for an empty value, which
  * nothing has. All bits when none is given. False, and answered with 404, when a value is none of them. */
 #define SPARK_NULL_CHOICE ((uint32_t)1 << 31)
 bool pyro_spark_choices(struct spark_request *request, const char *parameter, const char *const *names, size_t count,
                         uint32_t *ret);
-/* "0.05,0.5", sorted: false, and answered with 400, when a word is no number or there are more than SPARK_QUANTILES. */
+/* "0.05,0.5", sorted: false, and answered with 400, if a word is not a number or there are more than
+ * SPARK_QUANTILES. */
 enum { SPARK_QUANTILES = 128 };
 bool pyro_spark_quantiles(struct spark_request *request, const char *fallback, double *quantiles, size_t *ret_count);
 /* Of sorted numbers, the place of a quantile, as Scala makes a whole number of the share. */
@@ -58,7 +59,7 @@ int64_t pyro_spark_place(double quantile, size_t count);
 /* The stage attempt that a route's first two segments name; NULL: there is none, and the request is answered. */
 const struct pyro_history_stage *pyro_spark_find_stage(struct spark_request *request);
 
-/* Tasks of a stage, which are read so many at once. Their statuses are bits of enum pyro_history_task_status. */
+/* Tasks of a stage, and how many of them are read at once. Their statuses are bits of enum pyro_history_task_status. */
 enum { SPARK_TASKS_AT_ONCE = 64 };
 void pyro_spark_write_task(struct spark_json *json, const struct pyro_history *history,
                            const struct pyro_history_task *task);

@@ -123,7 +123,7 @@ static bool write_share_distributions(struct spark_json *json, const struct pyro
     pyro_spark_key(json, "peakMemoryMetrics");
     pyro_spark_open_object(json);
     for (int p = 0; p < PYRO_HISTORY_PEAKS_SHOWN; p++) {
-        size_t known = 0; /* executors that told of their memory */
+        size_t known = 0; /* executors that reported their memory */
         for (size_t i = 0; i < count; i++)
             if (stage->shares.items[i].peaks.set)
                 values[known++] = stage->shares.items[i].peaks.values[p];

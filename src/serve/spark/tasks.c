@@ -15,7 +15,7 @@ static const struct spark_name metric_names[] = {
 };
 
 /* What Spark 3.5 shows of a task that failed or was killed: it mixes these up when it marks them as not to be summed
- * (SPARK-54505). All others stand under their own names. */
+ * (SPARK-54505). All others are under their own names. */
 static const struct {
     int shown, of;
 } mixed[] = {

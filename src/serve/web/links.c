@@ -53,7 +53,7 @@ static const struct pyro_attempt *find_attempt(struct serve_request *request, st
     return named ? named : &app->attempts[0];
 }
 
-/* The segments of our page from here on; `page` is Spark's. */
+/* The next segments are those of our page; `page` is Spark's. */
 static void add_page(struct pyro_strbuf *place, const struct serve_request *request, const struct spark_page *page)
 {
     add_segment(place, pyro_slice_from(page->page));

@@ -2,11 +2,11 @@
 #include "report/shared/web_assets.h"
 #include "serve/request.h"
 
-/* The page may load what this server has, ask it, and nothing else; nobody may put it into a frame. */
+/* The page may load what this server has, ask it, and nothing else; no page may put it into a frame. */
 static const char policy[] = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
                              "form-action 'none'; frame-ancestors 'none'";
 
-/* What people who have no web UI are told at "/". */
+/* The answer at "/" without a web UI. */
 static const char without[] =
     "Pyrometer serves these paths:\n  /api/v1/         the REST API of Spark's History Server\n  /pyrometer/v1/   "
     "reports, findings, timelines\n\nThis build has no web UI: install nodejs and npm, run \"npm install\" in the "

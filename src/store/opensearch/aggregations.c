@@ -292,8 +292,8 @@ static enum pyro_status read_level(struct asking *asking, size_t level, const js
 
 /* ---- Few documents ----------------------------------------------------------------------------------------------- */
 
-/* Percentiles that OpenSearch estimates lie between two values, which matters where there are few: of so many documents
- * at most, the values themselves are fetched. */
+/* Percentiles that OpenSearch estimates lie between two values, which matters where there are few: of at most FEW
+ * documents, the values themselves are fetched. */
 enum { FEW = 1000, MOST_FETCHED = PYRO_QUERY_GROUPS + 2 * PYRO_QUERY_MOST_MEASURES };
 
 static bool has_percentiles(const struct pyro_query *query)

@@ -11,8 +11,8 @@ struct pyro_old_run {
     bool gone; /* another one has deleted it */
 };
 
-/* Adds runs, none of them twice, and marks those that are gone; their order changes. *ret_days: the ids of their days
- * as JSON strings. Then the runs are deleted, and their days need not name them any longer. */
+/* Adds runs, none of them twice, and marks those that were removed; their order changes. *ret_days: the ids of their
+ * days as JSON strings. Then the runs are deleted, and their days need not name them any longer. */
 enum pyro_status pyro_opensearch_add_to_days(struct pyro_opensearch *store, struct pyro_old_run *runs, size_t count,
                                              struct pyro_strbuf *ret_days, struct pyro_error *error);
 enum pyro_status pyro_opensearch_forget_in_days(struct pyro_opensearch *store, const char *days, const char *runs,

@@ -134,8 +134,8 @@ static void add_viewers(struct pyro_strbuf *to, char kind, struct pyro_slice lis
         add_viewer(to, kind, name, true);
 }
 
-/* Who may see the run, as it can be asked for: its owner, "open" where it checks nobody, and whom its lists name; and
- * the lists as they are. */
+/* Who may see the run, as it can be asked for: its owner, "open" if it checks no one, and whom its lists name; and the
+ * lists as they are. */
 static void add_access(struct pyro_strbuf *to, const struct pyro_run *run)
 {
     const struct pyro_access_lists *access = &run->access;

@@ -23,8 +23,8 @@ static enum pyro_status delete_rows(struct pyro_opensearch *store, struct pyro_s
     return PYRO_OK;
 }
 
-/* A run was written completely before its document was: rows of older epochs are nobody's, whoever is writing now. Rows
- * without a run are of somebody who has not come that far, until they are old. */
+/* A run was written completely before its document was: rows of older epochs belong to no writer, whatever is being
+ * written now. Rows without a run are of a writer that has not come that far, until they are old. */
 static enum pyro_status look_at_writer(struct pyro_opensearch *store, const json_t *bucket, const json_t *run,
                                        struct pyro_error *error)
 {

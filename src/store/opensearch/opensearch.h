@@ -40,7 +40,7 @@ struct pyro_opensearch {
     const char *ca_file;     /* NULL: the default */
     const char *index[PYRO_OS_INDICES];
     struct pyro_strbuf body;    /* of the answer that was read last */
-    bool only_reads;            /* nobody waits long for what is only read */
+    bool only_reads;            /* what is only read has a short time limit */
     int64_t deadline;           /* by the monotonic clock, of the question that is asked now; 0: none */
     int64_t most_ms;            /* that it may take */
     int64_t clock_ms, asked_ms; /* the server's clock, and when by the monotonic clock it was asked for; 0: never */
@@ -156,8 +156,8 @@ struct pyro_opensearch_bulk {
 
 void pyro_opensearch_bulk_init(struct pyro_opensearch_bulk *bulk, struct pyro_opensearch *store);
 void pyro_opensearch_bulk_done(struct pyro_opensearch_bulk *bulk);
-/* How a document is written: over what is there, unless that is of a later version; over what has this number and term;
- * or whatever is there. */
+/* How a document is written: over a present one, unless that is of a later version; over one with this number and term;
+ * or over any. */
 struct pyro_opensearch_target {
     enum pyro_opensearch_index index;
     struct pyro_slice id;         /* null: a new one */
@@ -174,7 +174,7 @@ enum pyro_status pyro_opensearch_bulk_begin(struct pyro_opensearch_bulk *bulk,
 enum pyro_status pyro_opensearch_bulk_delete(struct pyro_opensearch_bulk *bulk,
                                              const struct pyro_opensearch_target *target, size_t owner, int what,
                                              struct pyro_error *error);
-/* Sends what is there when it is much. */
+/* Sends what was added when it is much. */
 enum pyro_status pyro_opensearch_bulk_end(struct pyro_opensearch_bulk *bulk, struct pyro_error *error);
 enum pyro_status pyro_opensearch_bulk_send(struct pyro_opensearch_bulk *bulk, struct pyro_error *error);
 /* What `take` is where every document must be written. */

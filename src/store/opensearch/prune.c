@@ -277,7 +277,7 @@ static enum pyro_status find_piece(struct pruning *pruning, const char *after, i
     return PYRO_OK;
 }
 
-/* Piece by piece, too. No query finds texts that are too long to be searched for: all errors are gone through. */
+/* Piece by piece, too. No query finds texts that are too long to be searched for: all errors are read. */
 static enum pyro_status delete_raw_of_errors(struct pruning *pruning, struct pyro_error *error)
 {
     int64_t limit_ms = pyro_sub_saturating(pruning->limits.texts_before_ms, 1), last_ms = PYRO_NONE;

@@ -127,7 +127,7 @@ static void add_order(struct asking *asking)
 
 /* ---- Where values come from -------------------------------------------------------------------------------------- */
 
-/* Numbers and names stand in columns, which are read many times faster than documents; long texts do not. */
+/* Numbers and names are in columns, which are read many times faster than documents; long texts do not. */
 static bool has_column(const struct pyro_query_field *field)
 {
     static const char *const names[] = {"app_id", "attempt",     "name",     "user",    "spark_version",

@@ -149,7 +149,7 @@ enum pyro_status pyro_opensearch_send(struct pyro_opensearch *store, const struc
     struct pyro_error own = {.size = sizeof(own)};
     struct pyro_exchange_answer answer = {0};
     enum pyro_status status = transfer(store, request, &answer, &own);
-    if (status == PYRO_ERROR_CANCELLED && store->deadline) /* nobody else cancels */
+    if (status == PYRO_ERROR_CANCELLED && store->deadline) /* nothing else cancels */
         return too_long(store, error);
     if (status == PYRO_ERROR_CANCELLED)
         return say(store, request->purpose, "the server did not answer in time", error);

@@ -142,7 +142,7 @@ static void add_offer(const struct pyro_work_item *item, bool is_new, struct pyr
     pyro_compact_int(to, "until_ms", 0);
 }
 
-/* Whether the log is another one now. Whoever has the item leased finds out. */
+/* Whether the log is another one now. The holder of the item's lease finds out. */
 static bool is_other(const json_t *found, const struct pyro_work_item *item)
 {
     const json_t *source = json_object_get(found, "_source");
@@ -303,7 +303,7 @@ static enum pyro_status claim(void *state, struct pyro_slice source, const char 
 
 /* ---- One lease --------------------------------------------------------------------------------------------------- */
 
-/* Before its item, which could be dead for a reason that nobody knows: where this ends in between, the next try writes
+/* Before its item, which could otherwise be dead for an unknown reason: if this ends in between, the next try writes
  * one more. */
 static enum pyro_status put_failure(struct pyro_opensearch *store, const struct pyro_lease *lease,
                                     const struct pyro_store_error_row *row, struct pyro_error *error)
@@ -413,7 +413,7 @@ static enum pyro_status fail(void *state, const struct pyro_lease *lease, bool l
                              const struct pyro_store_error_row *row, struct pyro_error *error)
 {
     struct failure failure = {.store = state, .lease = lease, .lasts = lasts};
-    bool held; /* else, whoever has the item now says what becomes of it */
+    bool held; /* else, the holder of the item now says what becomes of it */
     return change_lease(state, lease, add_failure, &failure, row, &held, error);
 }
 

@@ -1,5 +1,5 @@
 /* Writing runs. There are no transactions: ids are made of run and row, and every document has the epoch of its writer
- * as its version, so that whoever comes later under the same lease writes over it, and whoever is late is refused.
+ * as its version, so that a later writer under the same lease writes over it, and a late one is refused.
  *
  * In this order: the raw document; rows, once that is written; rows of older epochs go; the run itself; its item of the
  * work. A writer that dies anywhere leaves an item that is not done, and the next one does all of it. */
@@ -418,13 +418,13 @@ static int delete_row(void *context, const json_t *hit)
     return deleting->status != PYRO_OK;
 }
 
-/* Raw documents are written first: where there was none, nobody began to write rows. */
+/* Raw documents are written first: where there was none, no writer began to write rows. */
 static bool may_have_rows(const struct one_run *one)
 {
     return !one->over && (one->version != PYRO_NONE || one->met_raw);
 }
 
-/* Whoever was faster may have looked for older rows before these came. */
+/* A faster writer may have looked for older rows before these came. */
 static bool left_rows(const struct one_run *one)
 {
     return one->over && one->has_rows;

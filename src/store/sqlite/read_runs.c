@@ -116,7 +116,7 @@ enum pyro_status pyro_sqlite_each_stored(void *state, int (*take)(void *context,
                                          void *context, struct pyro_error *error)
 {
     struct pyro_sqlite *store = state;
-    /* Where that cannot be asked, nobody may be let in as if it had not been known. */
+    /* If that cannot be asked, no user may be let in as if it had not been known. */
     int64_t tables = pyro_database_number(store->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'run_access'");
     if (tables < 0)
         return pyro_sqlite_fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
@@ -159,7 +159,7 @@ enum pyro_status pyro_sqlite_each_stored(void *state, int (*take)(void *context,
     return status;
 }
 
-/* What the run's texts were redacted by; 0: nobody knows. */
+/* What the run's texts were redacted by; 0: not known. */
 static uint64_t redaction_of(struct pyro_sqlite *store, struct pyro_slice app_id, struct pyro_slice attempt)
 {
     sqlite3_stmt *s = pyro_sqlite_prepare(

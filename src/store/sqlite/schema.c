@@ -8,7 +8,8 @@
     " is_final_attempt INTEGER NOT NULL DEFAULT 1"
 #define OF_RUN "run INTEGER PRIMARY KEY REFERENCES run (key) ON DELETE CASCADE"
 
-/* Aggregates, properties and tags stand by name, then by run: a view over all runs reads few names of hundreds. */
+/* Aggregates, properties and tags are ordered by name, then by run: a view over all runs reads few names of
+ * hundreds. */
 #define TABLES                                                                                                         \
     "CREATE TABLE run_report (" OF_RUN ", json TEXT NOT NULL);"                                                        \
     "CREATE TABLE run_raw (" OF_RUN ", json TEXT NOT NULL);"                                                           \

@@ -5,7 +5,7 @@
 
 #include "base/memory/allocator.h"
 
-/* A reader does not wait for as long as a writer: whoever reads has something to answer without the store. */
+/* A reader does not wait for as long as a writer: a reader has something to answer without the store. */
 enum { APPLICATION_ID = 0x5059524f, WRITER_PATIENCE_MS = 10000, READER_PATIENCE_MS = 1000 };
 
 enum pyro_status pyro_sqlite_damaged(const char *place, struct pyro_error *error)
@@ -40,7 +40,7 @@ static void close_store(void *state)
     pyro_release(store->allocator, store);
 }
 
-/* A file that is there and may be written to, but not now, is a matter of output. */
+/* An existing file that may be written to, but not now, is an error of output. */
 static enum pyro_status cannot_open(const struct pyro_sqlite *store, bool writes, struct pyro_error *error)
 {
     int reason = store->db ? sqlite3_errcode(store->db) : SQLITE_NOMEM;
@@ -99,7 +99,7 @@ static enum pyro_status open_store(const char *place, bool writes, const struct 
         (!pyro_sqlite_add_functions(store->db) ||
          !pyro_database_run(store->db, "PRAGMA cache_size = -32768; PRAGMA foreign_keys = ON") ||
          !pyro_database_run(store->db,
-                            "PRAGMA secure_delete = ON"))) /* what is written anew may replace what was not redacted */
+                            "PRAGMA secure_delete = ON"))) /* what is written again may replace what was not redacted */
         status = pyro_sqlite_fail(store, PYRO_ERROR_INPUT, "cannot be opened", error);
     if (status != PYRO_OK) {
         pyro_error_at(error, place, UINT64_MAX);

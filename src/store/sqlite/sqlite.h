@@ -37,7 +37,7 @@ enum pyro_status pyro_sqlite_finish(struct pyro_sqlite *store, sqlite3_stmt *sta
 
 /* Null where the column is. */
 struct pyro_slice pyro_sqlite_slice(sqlite3_stmt *statement, int column);
-/* Columns that were read may be wanting for want of memory, which only the connection says. */
+/* Columns that were read may be missing for lack of memory, which only the connection says. */
 int pyro_sqlite_row_step(const struct pyro_sqlite *store, int step);
 
 /* Adds a row of `error`. */

@@ -216,7 +216,7 @@ static enum pyro_status fail(void *state, const struct pyro_lease *lease, bool l
     }
     bool ok = pyro_sqlite_put(s), held = ok && sqlite3_changes(store->db) == 1;
     sqlite3_finalize(s);
-    /* Whoever has the item now says what becomes of it. */
+    /* The holder of the item now says what becomes of it. */
     return settle(store, ok && (!held || pyro_sqlite_put_error(store, row)), error);
 }
 

@@ -32,7 +32,7 @@ static void bind_row(sqlite3_stmt *s, const struct pyro_run *run)
     sqlite3_bind_int(s, 22, run->is_final_attempt);
 }
 
-/* Key of the run's row; a run that was there keeps its own, and with it its names as a baseline. */
+/* Key of the run's row; a run that was stored before keeps its own, and with it its names as a baseline. */
 static int64_t put_row(struct pyro_sqlite *store, const struct pyro_run *run)
 {
     sqlite3_stmt *s = pyro_sqlite_prepare(
@@ -139,7 +139,7 @@ static bool put_text(struct pyro_sqlite *store, const char *text, int64_t key, s
     return !value.ptr || with_key(store, text, key, value);
 }
 
-/* Values stand by the number of their name, which the first run that has it gives it. */
+/* Values are by the number of their name, which the first run that has it gives it. */
 struct named_values {
     struct pyro_sqlite *store;
     int64_t run;
@@ -153,7 +153,7 @@ static bool open_values(struct named_values *values, const char *insert, const c
     return values->insert && values->name;
 }
 
-/* The caller has bound ?3, the value, which stays bound until it is there. */
+/* The caller has bound ?3, the value, which stays bound until it is written. */
 static bool put_value(struct named_values *values, struct pyro_slice name)
 {
     bool named = false;
@@ -180,7 +180,7 @@ static void close_values(struct named_values *values)
     sqlite3_finalize(values->name);
 }
 
-/* Runs have a thousand aggregates, and all the same ones: their names' ids are remembered. */
+/* Runs have a thousand aggregates, all with the same names: their names' ids are remembered. */
 struct aggregate_statements {
     sqlite3_stmt *insert, *find, *name;
 };
@@ -470,7 +470,7 @@ enum pyro_status pyro_sqlite_record(void *state, const struct pyro_run *const *r
         return PYRO_OK;
     enum pyro_status status = pyro_sqlite_fail(store, PYRO_ERROR_OUTPUT, "cannot be written", error);
     pyro_database_run(store->db, "ROLLBACK");
-    pyro_map_done(&store->names); /* some of them may be gone now */
+    pyro_map_done(&store->names); /* some of them may be deleted now */
     pyro_map_init(&store->names, store->allocator);
     return status;
 }
