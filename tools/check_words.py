@@ -79,7 +79,7 @@ COMMENT_RULES = compiled(PHRASES, IN_COMMENTS, SPELLING)
 
 C_TEXTS = ("src/",)
 # Folders whose comments are read.
-COMMENTED = ("src/base", "src/source", "src/model")
+COMMENTED = ("src",)
 SOURCES = (".c", ".h", ".def", ".py", ".ts", ".tsx", ".mjs", ".sh", "meson.build", "meson_options.txt", ".yaml", ".yml")
 PAGES = ("include/pyrometer.h",)
 # Lines that may have a phrase, because they quote it or come from another project. Keep this short.

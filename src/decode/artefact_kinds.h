@@ -56,15 +56,15 @@ struct pyro_artefact_reading {
     enum pyro_redaction redaction;
     struct pyro_intake intake; /* hides the secrets of texts that enter the tracks */
     struct pyro_text_logs logs;
-    const struct pyro_log_part *part;      /* the file that is read, for decoders that open it anew */
+    const struct pyro_log_part *part;      /* the file that is read, for decoders that open it again */
     const struct pyro_value_map *launches; /* start of each task by its id, milliseconds since 1970; NULL: not known */
 };
 
 /* `tracks` must outlive it, and the reading must not move. */
 void pyro_artefacts_begin(struct pyro_artefact_reading *reading, struct pyro_tracks *tracks,
                           enum pyro_redaction redaction, const struct pyro_allocator *allocator);
-/* Adds a row of `artefacts` and what the file says. A damaged file is no error: what can be read is added, and the row
- * says what is missing. Fails with PYRO_ERROR_MEMORY, or as the reader does. */
+/* Adds a row of `artefacts` and what the file says. A damaged file is not an error: what can be read is added, and the
+ * row says what is missing. Fails with PYRO_ERROR_MEMORY, or as the reader does. */
 enum pyro_status pyro_artefact_decode(struct pyro_artefact_reading *reading, enum pyro_artefact_kind kind,
                                       const struct pyro_artefact_source *source, struct pyro_reader *reader,
                                       struct pyro_error *error);

@@ -167,7 +167,7 @@ static const char *decode_other(struct pyro_batch *batch, const struct line *lin
     return record.text.ptr + record.text.len;
 }
 
-/* The event's name wherever it stands among the record's keys; null and an error when there is none. */
+/* The event's name, anywhere among the record's keys; null and an error when there is none. */
 static struct pyro_slice find_event_name(struct pyro_batch *batch, struct pyro_slice text, const char **ret_error)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"));
@@ -256,7 +256,7 @@ bool pyro_batch_decode(struct pyro_batch *batch, const char *text, size_t len)
             at++; /* the newline */
     }
     batch->bytes += len;
-    /* A record that could not be taken apart for want of memory is no bad one. */
+    /* A record that could not be parsed for lack of memory is not a bad one. */
     batch->failed |= batch->history.arena.failed;
     return !batch->failed;
 }

@@ -63,9 +63,9 @@ struct pyro_cached {
     int64_t memory_bytes, disk_bytes;
 };
 
-/* What is known of a stage attempt beside its row. */
+/* What is known of a stage attempt in addition to its row. */
 struct pyro_stage_state {
-    uint32_t older; /* row + 1 of the stage attempt that stood in this one's place of the map before, 0: none */
+    uint32_t older;            /* row + 1 of the stage attempt that had this one's place in the map before, 0: none */
     bool submitted, completed; /* by an event */
 };
 
@@ -120,14 +120,14 @@ enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct py
                                    uint32_t wanted, enum pyro_redaction redaction, struct pyro_error *error);
 void pyro_builder_done(struct pyro_builder *builder);
 
-/* From now on batches come from this part of the log. */
+/* The next batches come from this part of the log. */
 bool pyro_builder_begin_part(struct pyro_builder *builder, struct pyro_slice path);
 /* Adds what a batch holds; batches of one log come in its order. False: no memory. */
 bool pyro_builder_apply(struct pyro_builder *builder, const struct pyro_batch *batch);
 /* A record longer than the limit, which was skipped. */
 bool pyro_builder_reject_long(struct pyro_builder *builder, uint64_t len);
 
-/* How many events were recognised so far: 0 means that this is no event log. */
+/* How many events were recognized so far: 0 means that this is not an event log. */
 uint64_t pyro_builder_known_events(const struct pyro_builder *builder);
 
 /* What the names and bytes of the log's files said; the rest follows from the events. */
@@ -136,7 +136,7 @@ struct pyro_log_facts {
     uint64_t missing_parts;
 };
 
-/* Hands the application over, not analysed yet. `copy`: the builder stays usable (snapshots of growing logs); otherwise
+/* Hands the application over, not analyzed yet. `copy`: the builder stays usable (snapshots of growing logs); otherwise
  * it may only be done away with. */
 enum pyro_status pyro_builder_finish(struct pyro_builder *builder, const struct pyro_log_facts *facts, bool copy,
                                      struct pyro_app **ret, struct pyro_error *error);

@@ -5,7 +5,7 @@
  * Once it is done, a stage that reads it and runs fails to fetch: all its running tasks count as lost (some would have
  * fetched all they need: that is not in the log), it waits until the map stage has computed what is missing, which may
  * itself have to wait for what it reads, and then runs the rest. A stage that begins later finds out before its first
- * task. Blocks of caches that went are not modelled. */
+ * task. Lost blocks of caches are not modeled. */
 #include "replay/losses.h"
 
 /* DAGScheduler.RESUBMIT_TIMEOUT: the time after a failed fetch until stages are submitted again. */

@@ -1,4 +1,4 @@
-/* Spark's BlockManagerId, which stands in the events of block managers and of blocks. */
+/* Spark's BlockManagerId, which is in the events of block managers and of blocks. */
 #ifndef PYRO_DECODE_EVENTLOG_BLOCK_MANAGER_ID_H
 #define PYRO_DECODE_EVENTLOG_BLOCK_MANAGER_ID_H
 

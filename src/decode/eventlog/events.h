@@ -1,4 +1,4 @@
-/* The catalogue of events, made from events.def. */
+/* The catalog of events, made from events.def. */
 #ifndef PYRO_DECODE_EVENTLOG_EVENTS_H
 #define PYRO_DECODE_EVENTLOG_EVENTS_H
 

@@ -1,5 +1,5 @@
-/* Decoders of the two events that batches decode themselves. `json` stands at the record's first byte; on success it
- * stands at its end. False: json->error says what is wrong. */
+/* Decoders of the two events that batches decode themselves. `json` is at the record's first byte; on success it is at
+ * its end. False: json->error says what is wrong. */
 #ifndef PYRO_DECODE_EVENTLOG_TASK_EVENTS_H
 #define PYRO_DECODE_EVENTLOG_TASK_EVENTS_H
 

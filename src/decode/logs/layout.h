@@ -54,7 +54,7 @@ enum pyro_log_content pyro_log_content_of(struct pyro_slice head, const struct p
 /* Whether the name is one that logs have: stdout, stderr, syslog, *.log, *.out, *.err, and the like with a codec's end.
  */
 bool pyro_log_name(struct pyro_slice path);
-/* "is an event log: ..." for a file that is no text log; NULL for one. */
+/* "is an event log: ..." for a file that is not a text log; else NULL. */
 const char *pyro_log_content_refusal(enum pyro_log_content content);
 
 /* A record of a profiler on a line of its own, in the output of a process. */

@@ -27,7 +27,7 @@ struct pyro_log_files {
     uint64_t too_many, too_deep, refused;    /* as in struct pyro_walk_result */
 };
 
-/* Fails for want of memory only. `files` is released by pyro_log_files_done() in any case. */
+/* Fails only for lack of memory. `files` is released by pyro_log_files_done() in any case. */
 enum pyro_status pyro_log_files_find(const char *const *paths, size_t count, bool unlimited,
                                      const struct pyro_allocator *allocator, struct pyro_log_files *files,
                                      struct pyro_error *error);

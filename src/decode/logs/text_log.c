@@ -12,8 +12,8 @@
 
 enum { NS_PER_MS = 1000000 };
 
-/* Beyond so many messages only those of WARN and worse are kept, and the first of each template: their counts stay
- * exact. */
+/* Beyond this number of messages only those of WARN and worse are kept, and the first of each template: their counts
+ * stay exact. */
 enum { MESSAGES_IN_FULL = 4 << 20, MESSAGES_OF_TEMPLATE = 100 };
 
 /* Spark names threads after tasks, and a long run has millions of these: records of further threads keep only their
@@ -83,7 +83,7 @@ static int32_t add_thread(struct text_log *log, int32_t process, struct pyro_sli
     return pyro_tracks_add_thread(log->reading->tracks, &row);
 }
 
-/* The row of the thread that wrote a record: Spark names it anew for each task, and its worker keeps running. */
+/* The row of the thread that wrote a record: Spark renames it for each task, and its worker keeps running. */
 static int32_t thread_row(struct text_log *log, const struct pyro_log_file *file, struct pyro_slice name)
 {
     int32_t process = process_row(log, file);

@@ -7,7 +7,7 @@
 #include "base/strings/pattern.h"
 #include "model/column.h"
 
-/* Only the begin of a message is read; a longer one is no statement of a wait. */
+/* Only the begin of a message is read; a longer one does not state a wait. */
 enum { MESSAGE_BYTES = 600, MATCH_LIMIT = 20000, HEAP_KIB = 64, DIGITS_MOST = 12, GROUPS = 3 };
 #define NS_PER_MS 1e6
 #define HOUR_NS   3.6e12

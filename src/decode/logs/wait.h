@@ -13,7 +13,7 @@ struct pyro_log_waits;
 struct pyro_log_waits *pyro_log_waits_new(const struct pyro_allocator *allocator);
 void pyro_log_waits_free(struct pyro_log_waits *waits); /* NULL is ignored */
 /* How long the writer of a message says that it waits before it tries again, in nanoseconds; PYRO_NONE: it does not
- * say. At most an hour counts. What took so long before ("failed after 3 retries in 5 s") is no wait. */
+ * say. At most an hour counts. What took time before ("failed after 3 retries in 5 s") is not a wait. */
 int64_t pyro_log_wait_ns(struct pyro_log_waits *waits, struct pyro_slice message);
 
 #endif

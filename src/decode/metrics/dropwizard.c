@@ -25,7 +25,7 @@ struct units {
     struct pyro_slice duration, rate;
 };
 
-/* The units stand behind the numbers. */
+/* The units follow the numbers. */
 static struct units read_units(struct pyro_slice object)
 {
     struct units units = {PYRO_SLICE_NULL, PYRO_SLICE_NULL};

@@ -76,7 +76,7 @@ static bool begin_thread(struct dumping *dump, struct pyro_slice line)
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
-/* The time of a dump stands alone on the line before it. */
+/* The time of a dump is alone on the line before it. */
 static void note_time(struct dumping *dump, struct pyro_slice line)
 {
     int64_t ms;

@@ -216,7 +216,7 @@ bool pyro_profile_owned(struct pyro_profile_reading *reading, int32_t thread, co
     return true;
 }
 
-/* A number at *at, which moves behind it. At most 18 digits: more are no number of a task. */
+/* A number at *at, which moves after it. At most 18 digits: more are not a number of a task. */
 static bool take_number(const char **at, const char *end, int64_t *ret)
 {
     const char *from = *at;

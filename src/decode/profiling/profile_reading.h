@@ -76,7 +76,7 @@ bool pyro_profile_task_of_name(struct pyro_slice name, struct pyro_profile_task 
  * `language`: of what is not Python's. */
 int32_t pyro_profile_frame_row(struct pyro_profile_reading *reading, struct pyro_slice text,
                                struct pyro_slice language);
-/* Milliseconds as records have them, in nanoseconds; PYRO_NONE for what is no time. */
+/* Milliseconds as records have them, in nanoseconds; PYRO_NONE for what is not a time. */
 int64_t pyro_profile_ns(double ms);
 
 /* The decoders of kinds.def. */

@@ -60,7 +60,7 @@ static take_record *kind_of(struct pyro_slice record)
     return NULL;
 }
 
-/* The JSON object of a line: it begins the line, or stands behind what the console reporter writes before it. */
+/* The JSON object of a line: it begins the line, or follows what the console reporter writes before it. */
 static struct pyro_slice object_of(struct pyro_slice line)
 {
     size_t skipped = 0;

@@ -15,7 +15,7 @@ static const struct {
 #undef PYRO_PROFILE_KIND
 };
 
-/* Takes the next line off the front. *ret_whole: its end is there. */
+/* Takes the next line off the front. *ret_whole: it has its end. */
 static struct pyro_slice take_line(struct pyro_slice *text, bool *ret_whole)
 {
     const char *end = memchr(text->ptr, '\n', text->len);
@@ -31,7 +31,7 @@ static bool has(struct pyro_slice line, const char *text)
     return pyro_slice_find(line, text) != NULL;
 }
 
-/* The kind of a JSON object by what stands in it as far as it was read. */
+/* The kind of a JSON object by its content as far as it was read. */
 static enum pyro_profile_kind kind_of_record(struct pyro_slice record)
 {
     if (has(record, "\"pmem_rss\":"))
@@ -83,7 +83,7 @@ static bool is_folded(struct pyro_slice head, bool whole)
     return any && deep;
 }
 
-/* A log in which a dump stands among other lines stays a log. */
+/* A log in which a dump is among other lines stays a log. */
 static bool is_dump(struct pyro_slice head)
 {
     enum { WITHIN = 4096 };

@@ -49,8 +49,8 @@ struct pyro_profile_facts {
 enum { PYRO_PROFILE_DEPTH = 4096 }; /* frames of a stack */
 
 /* Adds what the file says, from its beginning, to the tracks, which must not be sealed, and a row of `artefacts` with
- * its problems. Damage is no error: what can be read is added. Fails without memory, and as pyro_reader_read(). `order`
- * may be NULL. */
+ * its problems. Damage is not an error: what can be read is added. Fails without memory, and as pyro_reader_read().
+ * `order` may be NULL. */
 enum pyro_status pyro_profile_decode(struct pyro_tracks *tracks, enum pyro_profile_kind kind,
                                      const struct pyro_artefact_source *source, struct pyro_reader *reader,
                                      const struct pyro_allocator *allocator, struct pyro_profile_order *order,

@@ -229,7 +229,7 @@ static bool add_frame(struct pstats *file, const struct object *parts, int32_t *
     return *ret >= 0;
 }
 
-/* (file, line, function) whose first byte is `type`, or a reference to one that was there. */
+/* (file, line, function) whose first byte is `type`, or a reference to an earlier one. */
 static bool take_key(struct pstats *file, unsigned type, int32_t *ret)
 {
     struct object parts[KEY_PARTS];

@@ -36,7 +36,7 @@ static struct pyro_slice without_module(struct pyro_slice frame)
     return frame;
 }
 
-/* Locks stand behind the frame, on lines of their own or behind an arrow. */
+/* Locks follow the frame, on lines of their own or after an arrow. */
 static struct pyro_slice without_locks(struct pyro_slice frame)
 {
     const char *newline = frame.len ? memchr(frame.ptr, '\n', frame.len) : NULL;

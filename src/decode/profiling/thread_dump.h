@@ -1,4 +1,4 @@
-/* What dumps of threads have in common, whoever wrote them: each thread of a dump is one sample. */
+/* What dumps of threads of all writers have in common: each thread of a dump is one sample. */
 #ifndef PYRO_DECODE_PROFILING_THREAD_DUMP_H
 #define PYRO_DECODE_PROFILING_THREAD_DUMP_H
 

@@ -2,7 +2,7 @@
  * all. */
 #include "decode/rest/rest_reading.h"
 
-/* Length up to the first place where these escapes and bytes stand, none of them begun in the middle of an escape. */
+/* Length up to the first place of these escapes and bytes, none of them begun in the middle of an escape. */
 static size_t length_before(struct pyro_slice text, const char *words)
 {
     size_t len = strlen(words);

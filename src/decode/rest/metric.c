@@ -20,7 +20,7 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Thousands have commas; behind a point stands what is left of the unit. Returns the place behind the number. */
+/* Thousands have commas; after a point comes the rest of the unit. Returns the place after the number. */
 static size_t read_number(struct pyro_slice text, double *ret)
 {
     size_t at = 0;

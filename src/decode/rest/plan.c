@@ -188,8 +188,8 @@ static void spread_stages(struct graph *graph)
             take_stage(&nodes[i], &nodes[nodes[i].parent]);
 }
 
-/* An operator of a pipeline runs where the pipeline does. Subqueries number their pipelines anew: the newest one before
- * an operator is its own. */
+/* An operator of a pipeline runs where the pipeline does. Subqueries restart the numbers of their pipelines: the newest
+ * one before an operator is its own. */
 static bool find_stages(struct graph *graph)
 {
     struct graph_node *nodes = graph->nodes.items;
@@ -280,8 +280,8 @@ static void begin_node(struct pyro_rest_reading *reading, struct pyro_slice name
     }
 }
 
-/* The pipeline's own node, whose metrics stand before its children; and what leads from another pipeline into this
- * node. Returns how many were opened. */
+/* The pipeline's own node, whose metrics come before its children; and what leads from another pipeline into this node.
+ * Returns how many were opened. */
 static int wrap(struct graph *graph, const struct graph_node *node)
 {
     struct pyro_rest_reading *reading = graph->reading;

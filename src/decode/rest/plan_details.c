@@ -202,7 +202,7 @@ static struct pyro_slice or_empty(struct pyro_slice text, const char *empty)
     return text.ptr ? text : pyro_slice_from(empty);
 }
 
-/* "Scan csv db.t" is told as "FileScan csv db.t[columns] Batched: false, Location: ..., ReadSchema: ...". */
+/* "Scan csv db.t" is shown as "FileScan csv db.t[columns] Batched: false, Location: ..., ReadSchema: ...". */
 static void add_scan(struct pyro_strbuf *text, struct pyro_rest_details *details, size_t paragraph,
                      struct pyro_slice name)
 {

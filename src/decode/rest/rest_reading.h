@@ -75,7 +75,7 @@ enum pyro_status pyro_rest_check(struct pyro_rest_reading *reading, const char *
 /* Reads an object's members as raw JSON texts; a member that is missing or null has a null slice. */
 bool pyro_rest_take(struct pyro_json_reader *json, const struct pyro_json_key *keys, unsigned count,
                     struct pyro_slice *values);
-/* The same of a text. False: it is no object. */
+/* The same of a text. False: it is not an object. */
 bool pyro_rest_take_text(struct pyro_slice text, const struct pyro_json_key *keys, unsigned count,
                          struct pyro_slice *values);
 /* Starts reading a text that was taken. */

@@ -117,7 +117,7 @@ void pyro_history_on_resource_profile_added(struct pyro_listener *listener, cons
     ADD_REQUESTS(listener, GET(event, "Task Resource Requests"), &profile->task)
 }
 
-/* An executor that was gone is a new one when it is told of again. */
+/* A removed executor is a new one when an event names it again. */
 static void renew(struct pyro_listener *listener, struct pyro_history_executor *executor, int64_t time_ms)
 {
     struct pyro_history_executor fresh = {.id = executor->id, .added_ms = time_ms, .active = true};

@@ -14,7 +14,7 @@ typedef void pyro_history_event(struct pyro_listener *listener, const struct pyr
 /* What a line is; the n-th of its kind belongs to the n-th item. */
 enum pyro_history_step { PYRO_STEP_START, PYRO_STEP_END, PYRO_STEP_EVENT };
 
-/* Beside a row of the batch. */
+/* In addition to a row of the batch. */
 struct pyro_gathered_end {
     int64_t peaks[PYRO_HISTORY_PEAKS];
     const struct pyro_tree *reason; /* NULL: Success, or none */

@@ -229,7 +229,7 @@ void pyro_history_on_stage_submitted(struct pyro_listener *listener, const struc
     pyro_listener_rdds(listener, GET(info, "RDD Info"));
 }
 
-/* ---- Executors that are gone ---- */
+/* ---- Executors that ended ---- */
 
 void pyro_listener_remember(struct pyro_listener *listener, struct pyro_history_executor *executor)
 {

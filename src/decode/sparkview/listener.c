@@ -326,7 +326,7 @@ void pyro_listener_peaks(struct pyro_history_peaks *peaks, const int64_t *values
     for (int i = 0; i < PYRO_HISTORY_PEAKS; i++)
         if (values[i] > peaks->values[i])
             peaks->values[i] = values[i];
-    peaks->set |= values[0] >= 0; /* -1 stands for an executor that told nothing */
+    peaks->set |= values[0] >= 0; /* -1 stands for an executor that reported nothing */
 }
 
 void pyro_listener_count(struct pyro_listener *listener, pyro_history_counts *counts, struct pyro_slice reason)

@@ -8,7 +8,7 @@
 #include "decode/sparkview/retained.h"
 #include "decode/sparkview/sql.h"
 
-/* What counting needs beside the rows, as long as they grow. */
+/* What counting needs in addition to the rows, as long as they grow. */
 struct pyro_job_progress {
     struct pyro_id_set indices; /* stage << 32 | index of tasks that succeeded */
     struct pyro_id_set completed_stages, skipped_stages;
@@ -86,15 +86,15 @@ struct pyro_history_share *pyro_listener_share(struct pyro_listener *listener, s
 /* Number of a text, or UINT32_MAX when it is null or there is no memory. */
 uint32_t pyro_listener_number(struct pyro_listener *listener, struct pyro_slice text);
 struct pyro_history_executor *pyro_listener_find_executor(struct pyro_listener *listener, struct pyro_slice id);
-/* The same, NULL when it is gone: events about it count no longer. */
+/* The same, NULL if it was removed: events about it count no longer. */
 struct pyro_history_executor *pyro_listener_live_executor(struct pyro_listener *listener, struct pyro_slice id);
-/* Whether a stage that is not over was there before the executor went. */
+/* Whether a stage that is not over began before the executor ended. */
 void pyro_listener_remember(struct pyro_listener *listener, struct pyro_history_executor *executor);
 /* Adds to a set; *count follows it. */
 void pyro_listener_add(struct pyro_listener *listener, struct pyro_id_set *set, int64_t id, int64_t *count);
 /* RDDs that a stage reads and that are to be kept. */
 void pyro_listener_rdds(struct pyro_listener *listener, const struct pyro_tree *rdds);
-/* The executor is gone, and the blocks it held. */
+/* The executor was removed, and the blocks it held. */
 void pyro_listener_lose_blocks(struct pyro_listener *listener, struct pyro_history_executor *executor);
 /* An event's "Executor Metrics" as PYRO_HISTORY_PEAKS values; a missing object counts as zeros, as it does in Spark. */
 void pyro_listener_memory(const struct pyro_tree *metrics, int64_t *values);

@@ -54,8 +54,8 @@ static uint64_t surplus(uint64_t count, uint64_t limit)
 
 /* ---- Jobs, stages and executors ---- */
 
-/* The row is in Spark's store; `over`: it may be forgotten. True: it never was there before, and so others may be
- * forgotten whether or not it ends. */
+/* The row is in Spark's store; `over`: it may be forgotten. True: it is new there, and so others may be forgotten
+ * whether or not it ends. */
 static bool store(struct pyro_retained *retained, struct pyro_retained_kind *kind, pyro_retained_before *before,
                   struct pyro_retained_entry entry, bool over)
 {
@@ -198,7 +198,7 @@ void pyro_retained_task_start(struct pyro_retained *retained, size_t stage)
         return;
     uint64_t left = surplus(++tasks->saved, retained->task_limit);
     tasks->saved -= left;
-    /* Only tasks that have ended are in the store. That more were to go counts as if they had gone. */
+    /* Only tasks that have ended are in the store. More that were to go count as removed. */
     for (; left && tasks->heap.count; left--)
         forget_task(retained, pyro_retained_pop(retained->history, &tasks->heap, pyro_retained_ended_before).row);
 }
@@ -256,7 +256,7 @@ static bool take_out_jobs(const struct pyro_retained *retained, struct pyro_hist
         history->jobs.items[kept++] = *job;
     }
     history->jobs.count = kept;
-    /* They are rows, which nobody needs who does not add to the history. */
+    /* They are rows, which are needed only to add to the history. */
     for (size_t i = 0; i < history->stages.count; i++)
         history->stages.items[i].jobs.count = 0;
     return ok;

@@ -1,7 +1,6 @@
-/* What Spark's History Server forgets while it reads a log: of jobs, stages, tasks of a stage and executors that are
- * gone those that ended first, beyond a limit. Follows AppStatusListener of Spark 3.5.6 over a store in memory:
- * something is counted when it is written there, which is when it ends, and what has not ended is written at the end of
- * the log.
+/* What Spark's History Server forgets while it reads a log: of jobs, stages, tasks of a stage and removed executors
+ * those that ended first, beyond a limit. Follows AppStatusListener of Spark 3.5.6 over a store in memory: something is
+ * counted when it is written there, which is when it ends, and what has not ended is written at the end of the log.
  *
  * A limit of 0 keeps everything. The history itself stays whole while it is built, since later events may still refer
  * to what is forgotten; pyro_retained_apply() takes that out of one that is handed over. */
@@ -40,7 +39,7 @@ void pyro_retained_done(struct pyro_retained *retained);
 void pyro_retained_job(struct pyro_retained *retained, size_t row, bool last);
 void pyro_retained_stage(struct pyro_retained *retained, size_t row, bool last);
 void pyro_retained_executor(struct pyro_retained *retained, const struct pyro_history_executor *executor);
-/* An executor is there from now on, or gone: told after its `active` was set, when that changed. */
+/* An executor was added, or removed: called after its `active` was set, if that changed. */
 void pyro_retained_executor_added(struct pyro_retained *retained);
 void pyro_retained_executor_removed(struct pyro_retained *retained, const struct pyro_history_executor *executor);
 /* A task of a stage that events still change, by its number. */

@@ -18,7 +18,7 @@ typedef bool pyro_retained_before(const struct pyro_history *history, const stru
 /* By the time of the end, then by id. */
 pyro_retained_before pyro_retained_ended_before;
 
-/* Puts `entry` where it belongs; there is room for it: the heap's last place counts already. */
+/* Puts `entry` where it belongs, into the heap's last place, which counts already. */
 void pyro_retained_push(const struct pyro_history *history, pyro_retained_heap *heap, pyro_retained_before *before,
                         struct pyro_retained_entry entry);
 /* Of a heap that is not empty. */

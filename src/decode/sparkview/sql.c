@@ -129,7 +129,7 @@ static void drop_oldest(struct pyro_sql_follower *sql)
             pyro_retained_pop(sql->history, &sql->completed, pyro_retained_ended_before);
         struct pyro_sql_live *live = &sql->live.items[oldest.row];
         if (!live->stored || live->stored_ms != oldest.ended_ms)
-            continue; /* it was dropped, or is stored anew, since it was put there */
+            continue; /* it was dropped, or is stored again, since it was put there */
         live->stored = false;
         sql->stored--;
         sql->history->sql.items[oldest.row].dropped = true;

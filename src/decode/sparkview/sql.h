@@ -71,7 +71,7 @@ bool pyro_sql_event(struct pyro_listener *listener, struct pyro_slice name, stru
 
 /* ---- sql.c ---- */
 
-/* The execution's row, anew when it is over or was not there. SIZE_MAX: no memory. */
+/* The execution's row, a new one if it is over or there was none. SIZE_MAX: no memory. */
 size_t pyro_sql_enter(struct pyro_sql_follower *sql, int64_t id);
 /* SIZE_MAX: none that still runs. */
 size_t pyro_sql_find_live(const struct pyro_sql_follower *sql, int64_t id);

@@ -203,7 +203,7 @@ static void drop_holder(struct pyro_history_rdd *rdd, uint32_t executor_row)
     }
 }
 
-/* What the executors of an RDD have left is told as it was when one of its own blocks changed last. */
+/* What the executors of an RDD have left is shown as of the last change of one of its own blocks. */
 static void note_rest(struct pyro_history_executor *executor)
 {
     executor->memory_left = executor->max_memory - executor->memory_used;
@@ -259,7 +259,7 @@ void pyro_history_on_block_updated(struct pyro_listener *listener, const struct 
     struct pyro_slice id = pyro_listener_text(listener, GET(GET(info, "Block Manager ID"), "Executor ID"));
     uint32_t number = pyro_listener_number(listener, id);
     struct pyro_history_executor *executor = number == UINT32_MAX ? NULL : pyro_history_executor(history, number);
-    /* One that is gone holds nothing any more. */
+    /* A removed one holds nothing any more. */
     if (executor && !executor->active)
         executor = NULL;
     if (executor)

@@ -122,7 +122,7 @@ static struct pyro_slice raw_text(const struct pyro_tree *node, const char *key)
     return member ? member->text : PYRO_SLICE_LITERAL("null");
 }
 
-/* What Spark's own reasons say of themselves. The text is built as it would stand in JSON and decoded at the end. */
+/* What Spark's own reasons say of themselves. The text is built as in JSON and decoded at the end. */
 static struct pyro_slice error_message(struct pyro_listener *listener, const struct pyro_tree *reason)
 {
     const struct pyro_tree *name = GET(reason, "Reason");
@@ -316,7 +316,7 @@ static void retain_task(struct pyro_listener *listener, const struct pyro_histor
                            finish_ms, (uint32_t)number);
 }
 
-/* Its last task has ended after it was completed: Spark writes it, and its jobs, once more. */
+/* Its last task has ended after it was completed: Spark writes it, and its jobs, again. */
 static void retain_stage(struct pyro_listener *listener, const struct pyro_history_stage *stage)
 {
     pyro_retained_stage(&listener->retained, (size_t)(stage - listener->history->stages.items), true);

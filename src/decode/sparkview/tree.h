@@ -19,8 +19,8 @@ struct pyro_tree {
     const struct pyro_tree *first, *next;
 };
 
-/* NULL: no JSON object or array, or no memory, which arena->failed tells apart. PYRO_SCAN_PADDING readable bytes must
- * follow the text. An array of "Accumulables" among which none is a user's has no elements here. */
+/* NULL: no JSON object or array, or no memory: then arena->failed is set. PYRO_SCAN_PADDING readable bytes must follow
+ * the text. An array of "Accumulables" among which none is a user's has no elements here. */
 const struct pyro_tree *pyro_tree_parse(struct pyro_arena *arena, struct pyro_slice text);
 
 /* These accept NULL for a node and give NULL, the fallback, or false where there is nothing. */

@@ -155,7 +155,7 @@ static bool take_duration(struct pyro_slice *text, int64_t *ret_ns)
     return true;
 }
 
-/* Takes "24M->4M(256M)" off the end, if it is there. */
+/* Takes "24M->4M(256M)" off the end, if it has one. */
 static void take_change(struct pyro_slice *text, struct pyro_gc_event *event)
 {
     size_t begin = text->len;
@@ -195,7 +195,7 @@ static bool read_unified(struct pyro_slice line, struct pyro_gc_event *ret)
 
 /* ---- Java 8 ------------------------------------------------------------------------------------------------------ */
 
-/* "[GC ..., 0.0083420 secs]": the change of the whole heap stands in no inner brackets, its seconds are the last. */
+/* "[GC ..., 0.0083420 secs]": the change of the whole heap is not in inner brackets, its seconds are the last. */
 static bool read_record(struct pyro_slice text, struct pyro_gc_event *ret)
 {
     unsigned depth = 0;
@@ -226,7 +226,7 @@ static bool read_record(struct pyro_slice text, struct pyro_gc_event *ret)
     if (!timed || !closed || name_end < 2)
         return false;
     ret->name = trimmed((struct pyro_slice){text.ptr + 1, name_end - 1});
-    /* Before Java 9 only CMS says what ran beside the program, and only as the end of a phase of its own. */
+    /* Before Java 9 only CMS says what ran while the program ran, and only as the end of a phase of its own. */
     ret->pause = true;
     return true;
 }

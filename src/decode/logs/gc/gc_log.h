@@ -12,7 +12,7 @@ struct pyro_gc_event {
     int64_t duration_ns;
     int64_t before, after;  /* bytes of the heap; PYRO_NONE: the line does not say it */
     struct pyro_slice name; /* "Pause Young (Normal) (G1 Evacuation Pause)" */
-    bool pause;             /* the program stood still */
+    bool pause;             /* the program was stopped */
     bool at_end;            /* the line was written at the end of the collection (unified), not at its begin */
 };
 

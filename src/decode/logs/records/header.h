@@ -38,7 +38,7 @@ struct pyro_log_json {
 };
 void pyro_log_json_init(struct pyro_log_json *json, const struct pyro_allocator *allocator);
 void pyro_log_json_done(struct pyro_log_json *json);
-/* PYRO_SCAN_PADDING bytes behind the line may be read. False: it is no such line, or there is no memory (then
+/* PYRO_SCAN_PADDING bytes after the line may be read. False: it is another line, or there is no memory (then
  * message.failed is set). The message is not a slice of the line, and complete. */
 bool pyro_log_json_read(struct pyro_log_json *json, struct pyro_slice line, struct pyro_log_header *ret);
 

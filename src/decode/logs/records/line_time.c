@@ -69,7 +69,7 @@ static size_t read_date(struct pyro_slice text, int64_t *ret_days)
     return 8 + long_year;
 }
 
-/* ".123", ",123456" and the zone, if they are there. */
+/* ".123", ",123456" and the zone, if the text has them. */
 static size_t read_rest(struct pyro_slice text, int64_t *ms, bool *ret_zoned)
 {
     size_t at = 0;

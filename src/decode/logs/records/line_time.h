@@ -13,7 +13,7 @@
 size_t pyro_line_time_read(struct pyro_slice text, int64_t *ret_ms, bool *ret_zoned);
 /* Z, UTC, GMT, +01, +0100 or +01:00, in seconds; returns how many bytes it takes. */
 size_t pyro_line_zone_read(struct pyro_slice text, int64_t *ret_seconds);
-/* Of two digits; -1: there are none. The caller checks that two bytes are there. */
+/* Of two digits; -1: there are none. The caller checks that there are two bytes. */
 static inline int pyro_two_digits(const char *text)
 {
     unsigned tens = (unsigned char)text[0] - '0', ones = (unsigned char)text[1] - '0';

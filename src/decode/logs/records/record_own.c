@@ -427,7 +427,7 @@ static bool take_literal(struct cursor *cursor, struct pyro_slice text, bool pad
     return true;
 }
 
-/* What stands before the next literal; the rest of the line without one. */
+/* What is before the next literal; the rest of the line without one. */
 static bool take_open(struct cursor *cursor, const struct item *next, struct pyro_slice *ret)
 {
     const char *end = cursor->end;

@@ -63,7 +63,7 @@ static void skip_blanks(struct cursor *cursor)
         cursor->at++;
 }
 
-/* Blanks, and a hyphen or bar that stands alone. */
+/* Blanks, and a hyphen or bar that is alone. */
 static void skip_separators(struct cursor *cursor)
 {
     for (skip_blanks(cursor); left(cursor) >= 2 && (*cursor->at == '-' || *cursor->at == '|') && cursor->at[1] == ' ';

@@ -316,7 +316,7 @@ static void skip_rest(struct state *state)
     state->skipping = !newline;
 }
 
-/* Takes all lines that are there. */
+/* Takes all lines that were read. */
 static enum pyro_status take_lines(struct state *state)
 {
     while (state->begin < state->end) {

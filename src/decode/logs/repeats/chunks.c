@@ -194,7 +194,7 @@ static bool text_of(struct pyro_chunks *chunks, const struct pyro_cell *cell, st
     return true;
 }
 
-/* Adds a chunk of so many records of each of its cells; `all`: what its cells have together. */
+/* Adds a chunk with these counts of records of each of its cells; `all`: what its cells have together. */
 static bool add_chunk(struct pyro_chunks *chunks, const struct pyro_cell *all, const uint32_t *cells, size_t length,
                       uint64_t count)
 {

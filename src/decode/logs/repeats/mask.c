@@ -6,7 +6,7 @@
 
 enum {
     SPACE = 1, /* also control characters */
-    BREAK = 2, /* stands between words */
+    BREAK = 2, /* is between words */
     DIGIT = 4,
     LETTER = 8, /* also every byte of other alphabets */
     COLON = 16,
@@ -57,7 +57,7 @@ enum { MASK_LEN = sizeof(PYRO_MASK) - 1 };
 struct masker {
     const char *begin, *end; /* the line */
     const char *p;
-    const char *kept; /* what stands from here to `p` is kept as it is, and not written yet */
+    const char *kept; /* the text from here to `p` is kept as it is, and not written yet */
     const char *word; /* the last one */
     bool is_full;
     struct pyro_masked *ret;
@@ -102,7 +102,7 @@ static const char *call_start(const struct masker *m, const char *from, const ch
     return p < from - 4 ? p : from;
 }
 
-/* Masks what stands between; with a value right before it, or one and a comma, both are one. */
+/* Masks the text between; with a value right before it, or one and a comma, both are one. */
 static void mask(struct masker *m, const char *from, const char *to)
 {
     size_t gap = (size_t)(from - m->kept);

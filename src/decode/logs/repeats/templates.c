@@ -215,7 +215,7 @@ static void cut_tokens(struct pyro_slice masked, struct tokens *ret)
         ret->head = ret->count;
 }
 
-/* How many words of the head are equal; *ret_unlike: there are others. A word may stand where there is something else:
+/* How many words of the head are equal; *ret_unlike: there are others. A word may be in the place of something else:
  * "executor driver" and "executor 1". */
 static unsigned count_equal(const struct entry *entry, const struct tokens *tokens, bool *ret_unlike)
 {

@@ -7,10 +7,10 @@
  *
  * A tree in the manner of Drain (He et al., 2017) finds the template. The logger's name without its package, the number
  * of the head's tokens and the first token, if it is a word, select at most 100 templates. Of these, the one with the
- * most equal words is taken, if at least 60 % of the words are equal and no other word stands in the place of one.
- * Tokens that differ become <*>; so does the tail, where its length differs. Otherwise the message is a template of its
- * own. If 8 templates are alike but for some words, a ninth one takes all that are; if a place has 100, another one
- * takes all that fit no other. A masked text that was seen before gets its template without the tree.
+ * most equal words is taken, if at least 60 % of the words are equal and no other word is in the place of one. Tokens
+ * that differ become <*>; so does the tail, where its length differs. Otherwise the message is a template of its own.
+ * If 8 templates are alike except some words, a ninth one takes all that are; if a place has 100, another one takes all
+ * that fit no other. A masked text that was seen before gets its template without the tree.
  *
  * At most 20,000 templates; messages that would need more count for one template per level, with the text <*>. Memory
  * is bounded (about 30 MB at most), time linear. The same records in the same order give the same templates. Texts with

@@ -41,7 +41,7 @@ struct pyro_line_task {
 };
 
 struct pyro_line_step {
-    int64_t time_ms, tasks; /* how many run from then on */
+    int64_t time_ms, tasks; /* how many then run */
 };
 
 struct pyro_line_result {

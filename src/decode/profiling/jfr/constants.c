@@ -1,4 +1,4 @@
-/* Pools of constants. Checkpoint events hold entries of many pools; where each entry stands is noted, and it is decoded
+/* Pools of constants. Checkpoint events hold entries of many pools; the place of each entry is noted, and it is decoded
  * when an event refers to it. */
 #include "base/json/unescape.h"
 #include "decode/profiling/jfr/chunk.h"

@@ -256,7 +256,7 @@ static bool take(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_event *even
     return kinds[kind].take(chunk, values) && !chunk->no_memory;
 }
 
-/* What the JVM says of itself may stand behind the samples, and all threads need its process id. */
+/* What the JVM says of itself may follow the samples, and all threads need its process id. */
 static bool find_process(struct pyro_jfr_chunk *chunk, int64_t type)
 {
     struct pyro_jfr_event event;

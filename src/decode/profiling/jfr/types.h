@@ -86,8 +86,8 @@ struct pyro_jfr_types {
 void pyro_jfr_types_init(struct pyro_jfr_types *types, const struct pyro_allocator *allocator);
 void pyro_jfr_types_done(struct pyro_jfr_types *types);
 
-/* Replaces all types by those of a metadata event; the cursor stands behind its type. 1: done; 0: the event is damaged
- * and there are no types; -1: no memory. */
+/* Replaces all types by those of a metadata event; the cursor is after its type. 1: done; 0: the event is damaged and
+ * there are no types; -1: no memory. */
 int pyro_jfr_read_types(struct pyro_jfr_types *types, struct pyro_jfr_cursor cursor);
 struct pyro_jfr_type *pyro_jfr_type_by_id(const struct pyro_jfr_types *types, int64_t id);
 struct pyro_jfr_type *pyro_jfr_type_by_name(const struct pyro_jfr_types *types, const char *name);
