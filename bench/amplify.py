@@ -430,7 +430,7 @@ def size(text: str) -> int:
 
 
 def write_log(base_path: Path, wanted: int, out: Path) -> Summary:
-    """Write and check OUT; it is there only if it is whole."""
+    """Write and check OUT; it exists only if it is complete."""
     base = take_apart(read_base(base_path))
     part = out.with_name(out.name + ".part")
     with part.open("wb") as file:

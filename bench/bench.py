@@ -352,7 +352,7 @@ def document(results: Results, aims: Sequence[Aim], load: float) -> str:
 
 
 def update_docs(text: str, marks: tuple[str, str], path: Path = DOCS) -> None:
-    """Put the results into docs/benchmarks.md, in place of those that are there."""
+    """Put the results into docs/benchmarks.md, in place of the present ones."""
     page = path.read_text()
     before, begin, rest = page.partition(marks[0])
     _, end, after = rest.partition(marks[1])

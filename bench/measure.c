@@ -3,8 +3,8 @@
  *     measure RESULT_FILE SAMPLE_MICROSECONDS COMMAND ARGUMENT...
  *
  * wall, user and system seconds, the peak of resident memory, and, unless SAMPLE_MICROSECONDS is 0, the peak of
- * anonymous memory as /proc shows it. It is a program of its own because a child's peak counts the memory of whoever
- * started it: this one has almost none. The exit status is the command's. */
+ * anonymous memory as /proc shows it. It is a program of its own because a child's peak counts the memory of its
+ * parent: this one has almost none. The exit status is the command's. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

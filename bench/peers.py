@@ -193,7 +193,7 @@ def whatif_row(bench: Bench, log: Log) -> Row:
 
 
 def sparklens_row(bench: Bench, log: Log) -> Row:
-    """Not in any package registry: measured where somebody built it."""
+    """Not in any package registry: measured if it was built by hand."""
     folder = os.environ.get("PYROMETER_SPARKLENS")
     if not folder:
         raise CannotRun(

@@ -201,7 +201,7 @@ def load_server(serving: Serving, served: Served, address: str, pid: int) -> Non
 
 
 def keep_busy(address: str, log: Log, stop: threading.Event) -> None:
-    """A client that asks for predictions, each another one, until it is told to stop."""
+    """A client that asks for predictions, each another one, until it is stopped."""
     path = f"pyrometer/v1/applications/{log.application}/-/whatif?sweep=executors=1..250"
     while not stop.is_set():
         try:

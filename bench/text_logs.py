@@ -132,7 +132,7 @@ def chunks(size: int) -> Iterator[bytes]:
 
 
 def made(name: str, parts: Callable[[], Iterator[bytes]]) -> Path:
-    """Make the file, unless it is there."""
+    """Make the file, unless it exists."""
     path = CACHE / "text" / name
     if not path.exists():
         bench.say(f"making {name}")

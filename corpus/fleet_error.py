@@ -86,7 +86,7 @@ def coverage(models: List[Row], predicted: List[int]) -> List[bool]:
 
 
 def naive_error(durations: List[float]) -> float:
-    """Return the error of somebody who expects the median of the runs before."""
+    """Return the error of expecting the median of the runs before."""
     pairs = [(median(durations[:i]), durations[i]) for i in range(3, len(durations))]
     return median(abs(guess / observed - 1) for guess, observed in pairs)
 

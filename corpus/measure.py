@@ -1,4 +1,4 @@
-"""Key numbers of an event log, to prove a planted fault before it is labelled.
+"""Key numbers of an event log, to prove a planted fault before it is labeled.
 
 Deliberately simple and independent of Pyrometer's own code: it reads each line
 as JSON and adds up what Spark itself wrote.

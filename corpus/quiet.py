@@ -78,8 +78,8 @@ def check_speed(workdir: Path) -> float:
 class Family:
     """The processor time of a process and of all that it started, sampled: ended ones count as last seen.
 
-    The times of waited children would leave out Python workers, which nobody waits for. What the kernel's own threads do
-    meanwhile, such as writing files to the disk, is done for it too.
+    The times of waited children would leave out Python workers, which have no waiting parent. What the kernel's own
+    threads do meanwhile, such as writing files to the disk, is done for it too.
     """
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ JOBS: Sequence[Job] = planted()
 
 
 def prepare(cache: Path, workdir: Path) -> None:
-    """Write the tables that the jobs read, unless they are there."""
+    """Write the tables that the jobs read, unless they exist."""
     workdir.mkdir(parents=True, exist_ok=True)
     subprocess.run([sys.executable, str(HERE / "jobs" / "prepare_files.py")], cwd=workdir, check=True)
     for script, done in (("prepare", "small-csv/_SUCCESS"), ("prepare_io", "io-files")):

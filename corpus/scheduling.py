@@ -36,7 +36,7 @@ def delay_ms(task: Event) -> int:
 
 
 def overhead_ms(task: Event) -> int:
-    """Return the time of deserialising a task and serialising its result."""
+    """Return the time of deserializing a task and serializing its result."""
     metrics = task["Task Metrics"]
     return metrics["Executor Deserialize Time"] + metrics["Result Serialization Time"]
 

@@ -1,7 +1,7 @@
 """A standalone cluster on loopback addresses, with one process that can be slowed down.
 
-Slowing down is stopping and continuing a process many times a second: to what runs in it, it is a host whose
-processor belongs to somebody else half of the time. Only processes that this module started are touched.
+Slowing down is stopping and continuing a process many times a second: to what runs in it, it is a host whose processor
+belongs to another user half of the time. Only processes that this module started are touched.
 """
 
 from __future__ import annotations

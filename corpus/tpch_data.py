@@ -17,7 +17,7 @@ VENV_VERSION = "4.3.0"
 
 
 def prepare_tables(cache: Path, folder: Path) -> None:
-    """Write the tables of TPC-H, columnar at scale 2, and the items of orders once more as text at scale 1."""
+    """Write the tables of TPC-H, columnar at scale 2, and the items of orders again as text at scale 1."""
     generator = sr.make_venv(cache, VENV_VERSION, [GENERATOR]) / "bin" / "tpchgen-cli"
     tables = "customer,nation,orders,part,partsupp,region,supplier"
     for form, scale, names, parts in (
@@ -34,8 +34,8 @@ def prepare_tables(cache: Path, folder: Path) -> None:
 
 
 def prepare_gzip(folder: Path) -> None:
-    """Write two of the text files once more: as one compressed file, which no task can begin in the middle of, and as
-    they are."""
+    """Write two of the text files again: as one compressed file, which no task can begin in the middle of, and as they
+    are."""
     target, done = folder / "gzip" / "lineitem.csv.gz", folder / ".gzip"
     if done.exists():
         return

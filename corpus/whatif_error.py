@@ -3,9 +3,9 @@
 
     python3 corpus/whatif_error.py --binary build/pyrometer [--job NAME] [--split held-out] [--update-docs]
 
-Each pair of corpus/whatif/manifest.json is one log, the change of another run of the same job, and that run's time. What
-compares is the time from the first job after the warm-up to the end of the last one; the whole application, with the
-start-up of virtual machines on two cores, stands beside it.
+Each pair of corpus/whatif/manifest.json is one log, the change of another run of the same job, and that run's time.
+What compares is the time from the first job after the warm-up to the end of the last one; the whole application, with
+the start-up of virtual machines on two cores, is next to it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ result 500 columns, a statement 1,000,000 bytes. Sorting beyond a few megabytes 
 
 
 def rows(text, macro, count):
-    """Arguments of each MACRO(...) row; C string literals that stand side by side are one."""
+    """Arguments of each MACRO(...) row; adjacent C string literals are one."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r'"\s*\n\s*"', "", text)
     argument = rf"\s*(?:{STRING}|(\w+))\s*"

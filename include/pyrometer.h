@@ -759,13 +759,13 @@ PYRO_API enum pyro_status pyro_store_query(pyro_store *store, const char *questi
 
 struct pyro_prune_options {
     size_t size;                /* sizeof(struct pyro_prune_options) */
-    int64_t keep_ms;            /* how long reports and documents of the History Server stay; 0: for ever */
-    int64_t keep_aggregates_ms; /* how long runs stay; then one row for each day and application does; 0: for ever */
+    int64_t keep_ms;            /* how long reports and documents of the History Server stay; 0: no limit */
+    int64_t keep_aggregates_ms; /* how long runs stay; then one row for each day and application does; 0: no limit */
     int64_t most_bytes;         /* that the store may take, else the oldest go first; 0: any */
     int dry_run;                /* 1: says what would go, and changes nothing */
 };
 /* Forgets what is too old, or too much, and writes what that was as JSON (pyrometer.store_prune/1). Runs that bear a
- * name as a baseline stay. PYRO_ERROR_OUTPUT: the store could not be written; a part may be gone. */
+ * name as a baseline stay. PYRO_ERROR_OUTPUT: the store could not be written; a part may be removed. */
 PYRO_API enum pyro_status pyro_store_prune(pyro_store *store, const struct pyro_prune_options *options,
                                            const struct pyro_writer *writer, struct pyro_error *error);
 /* Writes what takes the store's space as JSON (pyrometer.store_stat/1). */
@@ -886,8 +886,8 @@ PYRO_API enum pyro_status pyro_crawl_try(const char *config, const struct pyro_o
                                          void (*tried)(void *context, const struct pyro_feature_info *what),
                                          void *context, struct pyro_error *error);
 /* Writes the configuration that does what Spot does by its config.ini (sections SPARK_HISTORY, CRAWLER,
- * SPOT_ELASTICSEARCH, MENAS, MISC). Passwords are not in it, but where it expects them. PYRO_ERROR_INPUT: the file
- * cannot be read, or has no settings. */
+ * SPOT_ELASTICSEARCH, MENAS, MISC). Passwords are not in it, but the places for them. PYRO_ERROR_INPUT: the file cannot
+ * be read, or has no settings. */
 PYRO_API enum pyro_status pyro_crawl_from_spot(const char *path, const struct pyro_writer *writer,
                                                struct pyro_error *error);
 
@@ -945,7 +945,8 @@ PYRO_API enum pyro_status pyro_fleet_view(pyro_store *store, const char *name, c
 
 /* Fits models of run time to the runs of an application in a store and writes them with their errors (docs/models.md):
  * text or JSON (pyrometer.fleet_model/1). `without_logs`: 1: only what the store has; no log is opened. An application
- * without enough runs is no error: the document says what is missing. `options`: allocator, threads and progress. */
+ * without enough runs is not an error: the document says what is missing. `options`: allocator, threads and
+ * progress. */
 PYRO_API enum pyro_status pyro_fleet_model_write(pyro_store *store, const char *application, int without_logs,
                                                  enum pyro_format format, const struct pyro_options *options,
                                                  const struct pyro_writer *writer, struct pyro_error *error);
@@ -965,7 +966,7 @@ struct pyro_suggest_options {
     int without_logs;                     /* 1: only what the store has; no log is opened */
     const struct pyro_load_options *load; /* how logs are read; NULL: defaults */
 };
-/* PYRO_ERROR_ARGUMENT: both a deadline and a cost, or a policy that is wrong. Too little history is no error: the
+/* PYRO_ERROR_ARGUMENT: both a deadline and a cost, or a policy that is wrong. Too little history is not an error: the
  * suggestion has no settings and says what is missing. The store may be closed before the suggestion is freed.
  * `options`: allocator, threads and progress. */
 PYRO_API enum pyro_status pyro_suggest(pyro_store *store, const char *application,
@@ -1146,8 +1147,8 @@ struct pyro_flame_options {
     int merge_lines;        /* 1: lines of one function are one call */
     int combined;           /* 1: JVM and Python workers of an executor below one root */
     int differs;            /* 1: the difference of the second path to the first one */
-    /* Told what is left out, and why: files that are no profiles, damage, records without times or tasks where a filter
-     * needs them. Both texts last until it returns. NULL: no call. */
+    /* Gets what is left out, and why: files that are not profiles, damage, records without times or tasks where a
+     * filter needs them. Both texts last until it returns. NULL: no call. */
     void (*problem)(void *context, const char *path, const char *reason);
     void *problem_context;
     /* NULL, or one for each path (NULL for those without): the application whose event log lies with these profiles,

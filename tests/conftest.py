@@ -325,7 +325,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: List[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Without their groups tests would pass all the same, but every worker would start every server."""
+    """Without their groups tests would pass too, but every worker would start every server."""
     if getattr(session.config.option, "loadgroup", False):
         lost = [item.nodeid for item in session.items if not item.nodeid.endswith(f"@{group_of(item)}")]
         if lost:

@@ -101,7 +101,7 @@ def databricks(name: str, target: Path) -> Path:
 
 
 def cri(text: str, stream: str, cut: int = 0) -> str:
-    """Lines behind the prefix of Kubernetes' nodes, a second apart; `cut`: into parts of so many characters."""
+    """Lines after the prefix of Kubernetes' nodes, a second apart; `cut`: into parts of `cut` characters."""
     lines = []
     for number, line in enumerate(text.splitlines()):
         prefix = f"2024-03-01T10:{number // 60 % 60:02d}:{number % 60:02d}.123456789Z {stream} "

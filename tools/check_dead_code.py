@@ -3,11 +3,10 @@
 
     check_dead_code.py build/pyrometer
 
-The command is linked again with all of the library, the exported functions
-being needed, and the linker says which functions it can leave out
-(--gc-sections). One that the compiler put into its callers is left out too: it
-counts as called when its name stands where it is neither declared nor defined.
-Needs a build with -ffunction-sections, as meson.build makes it.
+The command is linked again with all of the library, the exported functions being needed, and the linker says which
+functions it can leave out (--gc-sections). One that the compiler put into its callers is left out too: it counts as
+called if its name occurs where it is neither declared nor defined. Needs a build with -ffunction-sections, as
+meson.build makes it.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def left_out(build: Path, target: str, roots: set[str]) -> dict[str, str]:
 
 
 def is_called(name: str, texts: list[str]) -> bool:
-    """Whether the name stands in a function's body or in a table."""
+    """Whether the name is in a function's body or in a table."""
     use = re.compile(rf"\b{name}\b")
     for text in texts:
         for match in use.finditer(text):

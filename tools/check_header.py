@@ -51,7 +51,7 @@ def version_problems(text: str, version: str) -> Iterator[str]:
 
 
 def caller_problems() -> Iterator[str]:
-    """A member of a struct is set where the struct is made; a local variable, where it stands."""
+    """A member of a struct is set where the struct is made; a local variable, where it is."""
     for folder in CALLERS:
         for path in project.files(".c", under=folder):
             top = ""

@@ -3,12 +3,10 @@
 
     check_repeats.py [--update]
 
-Blocks of at least LINES lines that are equal but for names and numbers count,
-in src/ and web/src/; tables above a file's first function have equal shapes on
-purpose. What was there before stands in tools/repeats.txt: two
-files, and the longest block that they share. A new pair is refused, and so is
-a longer block of an old one; --update writes the list again. Needs lizard
-(tests/requirements.txt).
+Blocks of at least LINES lines that are equal except names and numbers count, in src/ and web/src/; tables above a
+file's first function have equal shapes on purpose. What is accepted is in tools/repeats.txt: two files, and the longest
+block that they share. A new pair is refused, and so is a longer block of an old one; --update writes the list again.
+Needs lizard (tests/requirements.txt).
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ PHRASES = (
     (r"room (?:beside|for it)", "memory overhead; space"),
     (r"1 (?:executors|tasks|stages|jobs|findings|cores|slots|runs|rules|settings|files)", "the singular"),
 )
-# The same for comments only. Some of these are in texts of the command that recorded outputs hold.
-IN_COMMENTS = (
+# The same for comments and pages. Texts of the command have a few of these, in outputs that are recorded.
+IN_PROSE = (
     (r"gone|vanish(?:es|ed|ing)?", "removed, ended, no longer there"),
     (r"as (?:it was|they were)(?=\s*(?:[.,;:)]|$))|the runs? as (?:it was|they were)", "unchanged, the unchanged run"),
     (r"(?:is|are|was|were) there(?! (?:a|an|no|any)\b)", "exists, is available"),
@@ -75,12 +75,14 @@ def compiled(*lists: tuple[tuple[str, str], ...]) -> list[tuple[re.Pattern[str],
 
 
 RULES = compiled(PHRASES, SPELLING)
-COMMENT_RULES = compiled(PHRASES, IN_COMMENTS, SPELLING)
+PROSE_RULES = compiled(PHRASES, IN_PROSE, SPELLING)
 
 C_TEXTS = ("src/",)
-# Folders whose comments are read.
-COMMENTED = ("src",)
-SOURCES = (".c", ".h", ".def", ".py", ".ts", ".tsx", ".mjs", ".sh", "meson.build", "meson_options.txt", ".yaml", ".yml")
+# Files whose comments are read.
+SOURCES = (
+    *(".c", ".h", ".def", ".java", ".css", ".py", ".ts", ".tsx", ".mjs"),
+    *(".sh", "meson.build", "meson_options.txt", ".yaml", ".yml"),
+)
 PAGES = ("include/pyrometer.h",)
 # Lines that may have a phrase, because they quote it or come from another project. Keep this short.
 ALLOWED = {
@@ -101,7 +103,7 @@ C_COMMENTS = re.compile(rf"{QUOTED}|'(?:\\.|[^'\\\n])*'|{COMMENT}", re.S)
 SCRIPT_COMMENTS = re.compile(rf"{QUOTED}|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|{COMMENT}", re.S)
 HASH_COMMENTS = re.compile(r"(?:^|(?<=\s))(?P<comment>#(?!!)[^\n]*(?:\n[ \t]*#[^\n]*)*)", re.M)
 LINE_START = re.compile(r"\n[ \t]*(?:\*+(?!/)|//+|#+)?[ \t]*")
-NAMES = re.compile(r"`[^`]*`|\"[^\"]*\"|\w*[_/]\w*(?:[_/.]\w+)*|\w+\.\w+|\w+\(\)")
+NAMES = re.compile(r"`[^`]*`|\"[^\"]{0,80}\"|\w*[_/]\w*(?:[_/.]\w+)*|\w+\.\w+|\w+\(\)")
 
 
 def literals(text: str) -> Iterator[tuple[int, str]]:
@@ -131,7 +133,7 @@ def docstrings(text: str) -> Iterator[tuple[int, str]]:
                 comment = (token.start[0], [])
             comment[1].append(token.string)
         elif token.type == tokenize.STRING and fresh:
-            yield token.start[0], token.string
+            yield token.start[0], token.string.strip('"')
         if token.type not in (tokenize.COMMENT, tokenize.NL):
             fresh = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
     yield comment[0], "\n".join(comment[1])
@@ -145,7 +147,7 @@ def comments(path: Path) -> Iterator[tuple[int, str]]:
         found = docstrings(text)
     else:
         form = HASH_COMMENTS
-        if path.suffix in (".c", ".h", ".def"):
+        if path.suffix in (".c", ".h", ".def", ".java", ".css"):
             form = C_COMMENTS
         elif path.suffix in (".ts", ".tsx", ".mjs"):
             form = SCRIPT_COMMENTS
@@ -188,10 +190,9 @@ def main() -> None:
             problems += check(path, literals(path.read_text(encoding="utf-8")))
     for path in [*project.files(".md"), *(project.ROOT / page for page in PAGES)]:
         count += 1
-        problems += check(path, lines(path))
-    for folder in COMMENTED:
-        for path in project.files(*SOURCES, under=folder):
-            problems += check(path, comments(path), COMMENT_RULES)
+        problems += check(path, lines(path), PROSE_RULES)
+    for path in [*project.files(*SOURCES), project.ROOT / "dev"]:
+        problems += check(path, comments(path), PROSE_RULES)
     project.finish(problems, f"{count} files")
 
 

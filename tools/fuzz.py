@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run libFuzzer targets beside each other and note what came of each.
+"""Run libFuzzer targets at the same time and note what came of each.
 
     fuzz.py --cache FOLDER --steps FILE --seed N (--seconds N | --runs N) [--runs-of TARGET=N] [--jobs N] TARGET...
 

@@ -3,8 +3,8 @@
 
     make_sbom.py --version V --epoch SECONDS --output FILE [ARTEFACT...]
 
-The projects are those of the first tables of THIRD_PARTY.md; their versions are
-those that are installed here, or stand in web/package-lock.json.
+The projects are those of the first tables of THIRD_PARTY.md; their versions are those that are installed here, or are
+in web/package-lock.json.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 
     summarise.py [--steps FILE] [--began SECONDS] JUNIT.xml...
 
-FILE has one line a step that is no test program: passed|failed|skipped, a tab,
-its name, a tab, a reason, a tab, its seconds (or nothing). Every failure and
-the reason of every skip is shown. A results file that is missing counts as one
+FILE has one line a step that is not a test program: passed|failed|skipped, a tab, its name, a tab, a reason, a tab, its
+seconds (or nothing). Every failure and the reason of every skip is shown. A results file that is missing counts as one
 failure. SECONDS is when all of it began, since 1970.
 """
 
@@ -65,7 +64,7 @@ class Results:
                 self.seconds[f"{path.stem}: {group}"] += float(case.get("time") or 0)
 
     def read_steps(self, path: Path) -> None:
-        """Count the steps that are no test programs."""
+        """Count the steps that are not test programs."""
         for line in path.read_text(encoding="utf-8").splitlines():
             outcome, name, reason, seconds = (line.split("\t") + ["", "", ""])[:4]
             if outcome != "time":

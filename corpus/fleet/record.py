@@ -165,7 +165,8 @@ def record_all(manifest: Row, options: argparse.Namespace) -> int:
 
 
 def parts_of(suggestion: Row, application: Application, manifest: Row) -> int:
-    """Return the size of input whose recorded runs read what the suggestion expects: files have columns that nobody reads."""
+    """Return the size of input whose recorded runs read what the suggestion expects: files have columns that no run
+    reads."""
     runs = [row for row in manifest["runs"] if row["application"] == application.logged_name]
     wanted = suggestion["input_bytes"]
     return min(runs, key=lambda row: abs(row["read_bytes"] - wanted))["parts"] if runs and wanted else application.sizes[1]

@@ -24,7 +24,7 @@ def session() -> SparkSession:
 def wait_where(condition: str, milliseconds: str) -> Column:
     """Return a column that waits in the JVM for rows that meet the condition.
 
-    The optimiser drops columns nobody uses, so aggregate it (`count` will do).
+    The optimizer drops unused columns, so aggregate it (`count` will do).
     """
     call = f"java_method('java.lang.Thread', 'sleep', CAST({milliseconds} AS BIGINT))"
     return F.expr(f"CASE WHEN {condition} THEN {call} END")

@@ -1,4 +1,4 @@
-"""Somebody asks, thinks and asks again: ten short questions of a session, with pauses between them."""
+"""A user asks, thinks and asks again: ten short questions of a session, with pauses between them."""
 
 import time
 

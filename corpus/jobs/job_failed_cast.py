@@ -1,4 +1,4 @@
-"""ANSI mode: a quantity that is no number fails the load after four attempts; reports before it went well."""
+"""ANSI mode: a quantity that is not a number fails the load after four attempts; reports before it went well."""
 
 from common import session, wait_where
 from pyspark.sql import functions as F

@@ -1,4 +1,4 @@
-"""Plain Java objects cached until storage memory is full, and lists that just fit beside them."""
+"""Plain Java objects cached until storage memory is full, and lists that just fit in addition."""
 
 from common import session, text
 from pyspark import StorageLevel

@@ -1,4 +1,4 @@
-"""Lists that just fit into a small heap: they live long, and full collections free next to nothing."""
+"""Lists that just fit into a small heap: they live long, and full collections free almost nothing."""
 
 from common import session, text
 from pyspark.sql import functions as F

@@ -1,4 +1,4 @@
-"""A look-up table of 120,000 entries as a literal of the query, deserialised by each of 60 tasks five times."""
+"""A look-up table of 120,000 entries as a literal of the query, deserialized by each of 60 tasks five times."""
 
 import json
 

@@ -7,7 +7,7 @@ QUESTIONS = (("product", "nation"), ("store", "segment"))
 
 
 def report(months: int) -> None:
-    """Answer each question from so many months of sales."""
+    """Answer each question from a number of months of sales."""
     spark = session()
     customers = spark.read.parquet(str(DATA / "customers"))
     for number, (first, second) in enumerate(QUESTIONS):

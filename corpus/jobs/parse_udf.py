@@ -1,4 +1,4 @@
-"""Text taken apart by a Python function before an aggregate, and again in a filter."""
+"""Text parsed by a Python function before an aggregate, and again in a filter."""
 
 import re
 

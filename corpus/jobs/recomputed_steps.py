@@ -1,4 +1,4 @@
-"""Gradient descent on records that are parsed again in each round: nobody keeps them."""
+"""Gradient descent on records that are parsed again in each round: they are not kept."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Sixteen small files summarised one after the other, each by a job of two tasks, while four slots are there."""
+"""Sixteen small files summarized one after the other, each by a job of two tasks, on four slots."""
 
 from common import session, wait_where
 from pyspark.sql import functions as F

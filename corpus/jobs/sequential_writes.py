@@ -1,4 +1,4 @@
-"""Fourteen tables written one after the other by the same loop, three tasks each, while six slots are there."""
+"""Fourteen tables written one after the other by the same loop, three tasks each, on six slots."""
 
 from common import session, wait_where
 

@@ -1,4 +1,4 @@
-"""Three wide shuffles served by a shuffle service that stands still most of the time."""
+"""Three wide shuffles served by a shuffle service that is stopped most of the time."""
 
 from common import session, text
 from pyspark.sql import functions as F

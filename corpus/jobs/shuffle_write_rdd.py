@@ -1,4 +1,4 @@
-"""Python pairs partitioned into 120 files a task, each synchronised to disk."""
+"""Python pairs partitioned into 120 files a task, each synchronized to disk."""
 
 from common import session
 

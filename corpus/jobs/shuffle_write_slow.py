@@ -1,4 +1,4 @@
-"""Map tasks that wait for the disk: every shuffle file is synchronised, 150 for each task."""
+"""Map tasks that wait for the disk: every shuffle file is synchronized, 150 for each task."""
 
 from common import session, text
 from pyspark.sql import functions as F

@@ -1,4 +1,4 @@
-"""Duplicates dropped by an id without a watermark: every id is remembered for ever."""
+"""Duplicates dropped by an id without a watermark: every id is remembered without limit."""
 
 from common import session
 

@@ -1,4 +1,4 @@
-"""Two sources in one stream; the clock of one stands still and holds the watermark of both."""
+"""Two sources in one stream; the clock of one stops and holds the watermark of both."""
 
 from common import session
 from pyspark.sql import functions as F

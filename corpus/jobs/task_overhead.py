@@ -1,4 +1,4 @@
-"""A filter with a list of 120,000 numbers: every task deserialises the list again."""
+"""A filter with a list of 120,000 numbers: every task deserializes the list again."""
 
 from common import session
 from pyspark.sql import functions as F

@@ -1,4 +1,4 @@
-"""Plenty of rows squeezed into two partitions while four slots are there."""
+"""Plenty of rows squeezed into two partitions on four slots."""
 
 from common import session, text, wait_where
 from pyspark.sql import functions as F

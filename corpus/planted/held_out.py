@@ -1,4 +1,4 @@
-"""Jobs recorded after the rules were written, to find out how good the rules are on runs nobody tuned them to.
+"""Jobs recorded after the rules were written, to find out how good the rules are on runs that they were not tuned to.
 
 docs/accuracy.md has the figures. Labels follow the same conditions as those of the development split.
 """
@@ -27,7 +27,7 @@ def held_out(name: str, notes: str, shows: Any, *labels: tuple[str, ...], **more
 
 
 def is_streaming_well(numbers: Numbers) -> bool:
-    """Many small batches, nothing spilled; stopping a query cancels the batch that runs, which is no fault."""
+    """Many small batches, nothing spilled; stopping a query cancels the batch that runs, which is not a fault."""
     return (
         numbers["duration_ms"] > 65_000
         and numbers["tasks"] > 40

@@ -107,7 +107,7 @@ JOBS: Sequence[Job] = (
         "A CSV table of 220 MB read five times, its types inferred each time.",
         lambda n: n["scans"].get("csv", 0) >= 5 and n["input_bytes"] > 1e9,
         ("row-format",),
-        SHORT + AGAIN + ("driver-bound",),  # 4.5 s of 63 between its jobs, beside the start of the session
+        SHORT + AGAIN + ("driver-bound",),  # 4.5 s of 63 between its jobs, in addition to the start of the session
         version=SPARK_4,
     ),
     Job(

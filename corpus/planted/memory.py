@@ -30,7 +30,7 @@ GIVEN_BACK = {
 
 
 def is_out_of_heap(numbers: Numbers) -> bool:
-    """Tasks failed for want of heap, and executors went with them."""
+    """Tasks failed for lack of heap, and executors with them."""
     return numbers["heap_exhausted"] >= 2 and numbers["executors_lost_early"] >= 1
 
 

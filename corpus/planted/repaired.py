@@ -1,4 +1,4 @@
-"""Planted jobs without their fault: what mending it really saves, beside what its finding said."""
+"""Planted jobs without their fault: what fixing it really saves, compared with what its finding said."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ JOBS: Sequence[Job] = (
         lambda n: n["tasks"] > 2200 and n["median_task_ms"] < 60,
         ("too-many-partitions",),
         SHORT + ("task-overhead", "scheduler-delay", "idle-executors", "aqe-disabled"),
-        # the log of so many tasks stays small without peak metrics in each of them
+        # the log of this many tasks stays small without peak metrics in each of them
         conf={
             **NO_COALESCE,
             "spark.sql.shuffle.partitions": "2200",

@@ -65,7 +65,7 @@ def alone(lock: Path | None) -> Iterator[None]:
 
 
 def prepare(cache: Path, workdir: Path, jobs: set[str]) -> None:
-    """Write the tables that these jobs read, unless they are there."""
+    """Write the tables that these jobs read, unless they exist."""
     workdir.mkdir(parents=True, exist_ok=True)
     corpus_jobs = ROOT / "corpus" / "jobs"
     shutil.copy(corpus_jobs / "common.py", workdir / "common.py")

@@ -28,7 +28,7 @@ static void print_findings(const pyro_diagnosis *diagnosis)
 }
 
 /* The application has the files that lie next to its event log: each is a row of the table `artefacts`, and what it
- * says is in other tables (docs/tables.md). Of the text logs at the path, errors are told apart. */
+ * says is in other tables (docs/tables.md). Of the text logs at the path, equal errors are counted together. */
 static enum pyro_status print_logs(const char *path, pyro_app *app, const struct pyro_writer *writer,
                                    struct pyro_error *error)
 {

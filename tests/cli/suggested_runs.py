@@ -37,7 +37,7 @@ def record(pyrometer: Command, store: Path) -> None:
 
 
 class Runs:
-    """Adds runs to a store, one a day, the first so many days ago."""
+    """Adds runs to a store, one a day, the first `days` days ago."""
 
     def __init__(self, store: Path, application: str = "nightly", days: int = 60) -> None:
         self.db = sqlite3.connect(store)

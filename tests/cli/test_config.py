@@ -38,7 +38,7 @@ def test_a_threshold_silences_and_says_so(pyrometer: Command, compressed_log: Pa
     (pyrometer.folder / "c.yaml").write_text("rules: {data-skew: {ratio_min: 1000, saving_ms_min: 1 s}}\n")
     document = report(pyrometer, compressed_log, "--config", "c.yaml")
     assert document["rules"]["data-skew"] == "quiet"
-    # One second is the default: only what differs is told.
+    # One second is the default: only what differs is shown.
     assert document["thresholds"] == [
         {"rule": "data-skew", "name": "ratio_min", "value": 1000, "default": 2, "unit": "ratio"}
     ]

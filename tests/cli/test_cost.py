@@ -360,7 +360,7 @@ def test_fewer_executors_for_one_long_task(pyrometer: Command, tmp_path: Path, s
 
 
 def side_by_side(text: str, slots: int) -> str:
-    """The same log, its tasks as partitions of their own, so many on each executor in turn."""
+    """The same log, its tasks as partitions of their own, a number of them on each executor in turn."""
     events = [json.loads(line) for line in text.splitlines()]
     names = [event["Executor ID"] for event in events if event["Event"] == "SparkListenerExecutorAdded"]
     for event in events:
@@ -412,7 +412,7 @@ def test_another_family(pyrometer: Command, tmp_path: Path) -> None:
     small = advised("6g", "x.m")
     assert small["text"] == "2 x x.c" and "compute-bound" in small["safety"]
     assert (small["cost_micros"], small["saves_micros"]) == (2_000_000, 800_000)
-    # 12 GiB each: one in 16 GiB, so that four nodes are dearer; two in 32 GiB are what there is.
+    # 12 GiB each: one in 16 GiB, so that four nodes cost more; two in 32 GiB are what there is.
     assert advised("12g", "x.m")["text"] is None
     # 24 GiB each, which the log says is given: one on x.m (0.85 x 32 GiB), four on x.r2: memory-bound.
     large = advised("24g", "x.c")
@@ -480,7 +480,7 @@ def test_nodes_between_the_applications_of_a_cluster(pyrometer: Command, tmp_pat
     logs = [
         on_a_cluster(tmp_path, "app-1", standalone, "ab", 0, hour),
         on_a_cluster(tmp_path, "app-2", standalone, "a", 3 * hour, 4 * hour),  # two hours after the first one
-        on_a_cluster(tmp_path, "app-3", standalone, "b", hour // 2, 2 * hour),  # half an hour beside it
+        on_a_cluster(tmp_path, "app-3", standalone, "b", hour // 2, 2 * hour),  # half an hour at the same time
         on_a_cluster(tmp_path, "app-4", {**standalone, "spark.master": "spark://other:7077"}, "a", 0, 9 * hour),
     ]
     arguments = ["--prices", sheet, "--instance", "r5.2xlarge", "--region", "us-east-1"]

@@ -1,4 +1,4 @@
-"""pyrometer evaluate: labels against findings, counted once more in Python."""
+"""pyrometer evaluate: labels against findings, counted again in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pyrometer export --anonymized: the same diagnosis, and nobody's words."""
+"""pyrometer export --anonymized: the same diagnosis, and no private words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_diagnosis_stays(pyrometer: Command, tmp_path: Path, name: str) -> N
 
 
 def secrets() -> str:
-    """A small log whose every text is somebody's."""
+    """A small log whose every text is private."""
     stage = {
         "Stage ID": 0, "Stage Attempt ID": 0, "Stage Name": "count at PayrollSecret.scala:12", "Number of Tasks": 1,
         "RDD Info": [{"RDD ID": 0, "Name": "hdfs://vault.acme.internal:8020/salaries/2024", "Scope": '{"id":"1234","name":"Scan acmeTable"}',

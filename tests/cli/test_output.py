@@ -1,4 +1,4 @@
-"""Output is complete or the exit status says otherwise; colours, width and progress only on terminals."""
+"""Output is complete or the exit status says otherwise; colors, width and progress only on terminals."""
 
 from __future__ import annotations
 

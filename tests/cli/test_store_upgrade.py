@@ -51,7 +51,7 @@ def test_a_store_of_version_1_is_upgraded_in_place(pyrometer: Command, first_ver
     assert rows(first_version, "SELECT count(*) FROM baselines") == [(2,)]
     assert rows(first_version, "SELECT note FROM feedback") == [("seen",)]
     assert rows(first_version, "SELECT app_id, step, tries FROM errors") == [("/logs/junk", "read", 1)]
-    # Values of another meaning are gone; those of the run that was added are there.
+    # Values of another meaning are removed; those of the run that was added are present.
     assert len(rows(first_version, "SELECT DISTINCT app_id FROM aggregates")) == 1
     assert rows(first_version, "PRAGMA user_version") == [(2,)] and rows(first_version, "PRAGMA integrity_check") == [("ok",)]
     fresh = tmp_path / "fresh.db"

@@ -187,7 +187,7 @@ def test_apply_changes_its_own_lines_only(pyrometer: Command, store: Path, night
     assert applied["before_xxh128"] != applied["after_xxh128"]
     assert Path(applied["kept"]).stat().st_mode & 0o777 == 0o640
     assert state_of(store) == ["applied"]
-    # Once more, as every night: nothing changes, and the former file stays what it was.
+    # Again, as every night: nothing changes, and the former file stays what it was.
     assert apply(pyrometer, store, file)["applied"] == applied and state_of(store) == ["applied"]
     assert file.read_text(encoding="utf-8") == AFTER and Path(applied["kept"]).read_text(encoding="utf-8") == BEFORE
     assert sorted(path.name for path in tmp_path.glob("spark-defaults*")) == [file.name, Path(applied["kept"]).name]

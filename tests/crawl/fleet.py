@@ -79,7 +79,7 @@ def change(store: Path, statement: str) -> None:
 
 
 def content(store: Path) -> Dict[str, List[Tuple[Any, ...]]]:
-    """All that the views say but for when and by whom it was recorded; and what became of each log."""
+    """All that the views say except when and by whom it was recorded; and what became of each log."""
     answer = {}
     for view in VIEWS:
         columns = [row[1] for row in rows(store, f"SELECT * FROM pragma_table_info('{view}')") if row[1] not in PASSING]

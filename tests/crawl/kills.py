@@ -1,4 +1,4 @@
-"""Crawlers that are killed at random instants: the store is that of a crawl that nobody disturbed."""
+"""Crawlers that are killed at random instants: the store is that of an undisturbed crawl."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def let_leases_end(store: Path) -> None:
 
 
 def disturb(folder: Path, kills: int, seed: int) -> None:
-    """Kills so many crawlers, then lets one finish, and compares."""
+    """Kills `kills` crawlers, then lets one finish, and compares."""
     chance = random.Random(seed)
     store, logs, calm = folder / "runs.db", folder / "logs", folder / "calm.db"
     made = 0
     crawlers = Crawlers(store, logs)
     make_fleet(logs, NEW_LOGS)
     made += NEW_LOGS
-    crawled(store, logs)  # the store is there: what is killed is the crawl
+    crawled(store, logs)  # the store exists: what is killed is the crawl
     try:
         for which in range(CRAWLERS):
             crawlers.start(which)

@@ -93,7 +93,7 @@ def test_only_news_is_asked_for(tmp_path: Path) -> None:
             put(site, app, zipped(tmp_path, int(app["id"][-4:])))
         site.pages[LIST] = history([*apps, stale, fresh])
         assert kinds(crawled(store, site.url))["stored"] == 3
-        # The same server, as somebody copied it out of a browser.
+        # The same server, as copied from a browser.
         done = crawl(f"{site.url}/api/v1/applications?limit=1#top", "--store", f"sqlite:{store}", "--once", "--log-format", "json")
         assert kinds(events(done)) == {"listed": 1, "passed": 1}
     assert sorted(row[0][-4:] for row in rows(store, "SELECT app_id FROM runs")) == ["0001", "0002", "0003"]
@@ -270,7 +270,7 @@ NO_MORE = {"allexecutors": [], "jobs": [], "stages": [], "sql": [], "storage/rdd
 
 
 def put_answers(site: ChosenSite, app: Dict[str, Any], **pages: Any) -> None:
-    """What a server tells of a run whose log it does not give."""
+    """What a server says of a run whose log it does not give."""
     attempt = {**app["attempts"][0], "startTime": "2026-01-01T00:00:00.000GMT", "endTime": "2026-01-01T00:01:00.000GMT"}
     site.pages[f"{LIST}/{app['id']}"] = as_json({**app, "attempts": [attempt]})
     for name, page in {**NO_MORE, **pages}.items():
@@ -321,7 +321,7 @@ STRANGE_ENVIRONMENT = {
 
 
 def test_answers_without_sense(tmp_path: Path) -> None:
-    """They are kept for what they are worth: what is no number is not known, and what has no id is no row."""
+    """They are kept for what they are worth: what is not a number is not known, and what has no id is not a row."""
     store, app = tmp_path / "runs.db", application(1, START)
     with ChosenSite() as site:
         put_answers(site, app, allexecutors=STRANGE_EXECUTORS, stages=STRANGE_STAGES)
@@ -368,7 +368,7 @@ def test_answers_without_sense(tmp_path: Path) -> None:
     ],
 )
 def test_answers_that_are_none(page: Dict[str, Any], said: str, tmp_path: Path) -> None:
-    """A run of which nothing can be believed is no run, and does not keep the others."""
+    """A run of which nothing can be believed is left out, and does not keep the others."""
     store, good, bad = tmp_path / "runs.db", application(1, START), application(2, START + 1)
     with ChosenSite() as site:
         put_answers(site, good)
@@ -412,7 +412,7 @@ def test_recompute_of_a_server_with_a_password(tmp_path: Path) -> None:
         happened = crawled(store, url, "--recompute")
         assert kinds(happened) == {"listed": 1, "stored": 2, "passed": 1}
         assert kept() == before
-    # The server is gone; its run stays, without an error for each one.
+    # The server has ended; its run stays, without an error for each one.
     happened = crawled(store, url, "--recompute", exit=3)
     assert kinds(happened) == {"unreachable": 1, "stored": 1, "passed": 1}
     assert kept() == before

@@ -32,7 +32,7 @@ def test_a_file_that_is_no_log_fails_once(tmp_path: Path) -> None:
     assert rows(store, WORK) == [(DEAD, 1)]
     assert kinds(crawled(store, logs)) == {"listed": 1, "passed": 1}
     assert kinds(crawled(store, logs, "--retry-errors"))["failed"] == 1
-    # Without a source, for whoever comes next; and nothing is waited for.
+    # Without a source, for the next crawler; and nothing is waited for.
     done = crawl("--store", f"sqlite:{store}", "--retry-errors", "--log-format", "json")
     assert done.returncode == 0 and kinds(events(done)) == {"passed": 1}
     assert rows(store, WORK) == [(NEW, 0)]

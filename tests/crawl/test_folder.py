@@ -166,7 +166,7 @@ def test_recompute_reads_what_is_still_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("on_terminal", [("stderr",), ("stdout",), ("stdout", "stderr"), ()])
 def test_progress_is_for_terminals(on_terminal: tuple[str, ...], tmp_path: Path) -> None:
-    """Events are lines of standard output; progress is on standard error, and only where somebody looks at it."""
+    """Events are lines of standard output; progress is on standard error, and only on a terminal."""
     make_fleet(tmp_path / "logs", 1)
     (tmp_path / "logs" / "broken").write_text("no log")
     texts = {}

@@ -448,7 +448,7 @@ def test_zstd_bomb(bench: Bench, slim: List[bytes]) -> None:
     bench.done()
 
 
-# ---- paths that are no log --------------------------------------------------------------------------------------
+# ---- paths without a log ----------------------------------------------------------------------------------------
 
 
 def refused(run: Run) -> None:
@@ -486,7 +486,7 @@ def test_socket(diagnose: Callable[..., Run], tmp_path: Path, monkeypatch: pytes
 
 
 def test_named_pipe(diagnose: Callable[..., Run], slim: List[bytes], tmp_path: Path) -> None:
-    """A pipe that nobody writes to must not hang the search of a folder; given by name it is read or refused."""
+    """A pipe without a writer must not hang the search of a folder; given by name it is read or refused."""
     folder = tmp_path / "folder"
     folder.mkdir()
     os.mkfifo(folder / "pipe")

@@ -44,7 +44,7 @@ def of_events(binary: str, name: str) -> Any:
 
 
 def same_times(binary: str, name: str, folder: Path, statement: str) -> None:
-    """The same rows, but for what the text resolves of columns that end in _ms."""
+    """The same rows, except what the text resolves of columns that end in _ms."""
     expected = rows(binary, layouts.RECORDED / name / "events.zst", statement)
     found = rows(binary, folder, statement)
     assert len(found) == len(expected) > 0

@@ -145,7 +145,7 @@ class Listener:
         return path(max(job["stages"])) if job["stages"] else 0
 
     def simulate(self, group: List[Dict[str, Any]], cores: int) -> int:
-        """All stages of a group on so many cores: a stage whose parents are done gives its tasks, by its id."""
+        """All stages of a group on a number of cores: a stage whose parents are done gives its tasks, by its id."""
         left = {stage: len(self.stages[stage]["times"]) for job in group for stage in job["stages"]}
         if not left:
             return sum(job["end"] - job["start"] for job in group)
@@ -322,7 +322,7 @@ def test_dataflint_joins(diagnose: Any, path: Path) -> None:
     totals, expected = metric_totals(run), []
 
     def side(node: Dict[str, Any], below: bool) -> Optional[int]:
-        """What goes into a side; `below`: what stands there itself was passed."""
+        """What goes into a side; `below`: its own node was passed."""
         name = node["nodeName"]
         inside = lambda: side(node["children"][0], below) if len(node["children"]) == 1 else None  # noqa: E731
         if name.startswith(("WholeStageCodegen", "InputAdapter", "ShuffleQueryStage", "ReusedExchange")):

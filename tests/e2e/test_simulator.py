@@ -1,5 +1,5 @@
-"""The scheduler simulator against a second one (tests/oracle/simulator.py): runs as they were, runs with other tasks,
-and runs on other executors take the same time, job by job."""
+"""The scheduler simulator against a second one (tests/oracle/simulator.py): unchanged runs, runs with other tasks, and
+runs on other executors take the same time, job by job."""
 
 from __future__ import annotations
 

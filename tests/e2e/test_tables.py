@@ -65,7 +65,7 @@ def block(executor: str, partition: int, memory: int, disk: int = 0) -> str:
 
 
 def test_block_updates(query: Callable[[Path, str], List[Dict[str, Any]]], tmp_path: Path) -> None:
-    """Peaks are of what is there at once; a block that leaves memory while the RDD is persisted was dropped."""
+    """Peaks are of what exists at once; a block that leaves memory while the RDD is persisted was dropped."""
     log = tmp_path / "log"
     log.write_text(
         event("SparkListenerLogStart", **{"Spark Version": "3.5.6"})
@@ -105,7 +105,7 @@ def test_exclusions_and_processes(query: Callable[[Path, str], List[Dict[str, An
 
 
 def test_plans(query: Callable[[Path, str], List[Dict[str, Any]]]) -> None:
-    """Whoever looks at plans gets their texts, and metrics that were never updated."""
+    """The tables of plans have their texts, and metrics that were never updated."""
     log = ROOT / "corpus" / "logs" / "data_skew.zst"
     (row,) = query(log, "select count(*) n, sum(detail is not null) details, sum(parent is null) roots from sql_nodes")
     assert row["n"] == row["details"] > 5 and row["roots"] == 1

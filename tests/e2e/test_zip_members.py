@@ -67,7 +67,7 @@ def test_methods(diagnose: Any, tmp_path: Path, method: int, large: bool) -> Non
 
 
 class Unseekable(io.RawIOBase):
-    """As a server writes one: lengths and checksums stand behind members."""
+    """As a server writes one: lengths and checksums follow members."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -91,7 +91,7 @@ def test_streamed_archives(diagnose: Any, tmp_path: Path) -> None:
 
 
 def test_damage(diagnose: Any, tmp_path: Path) -> None:
-    """A checksum that is wrong is told; a cut archive gives what is in it."""
+    """A checksum that is wrong is reported; a cut archive gives what is in it."""
     data = start("app") + END
     path = tmp_path / "log.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as made:

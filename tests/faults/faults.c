@@ -1,6 +1,6 @@
 /* A library to preload, which lets one call of a kind fail: tests/faults/faults.py says which, in a file that both have
- * mapped, so that a server that runs can be told too. It does not mix with sanitizers, which have an allocator of their
- * own. Nothing here allocates. */
+ * mapped, so that it can also change for a running server. It does not mix with sanitizers, which have an allocator of
+ * their own. Nothing here allocates. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -88,7 +88,7 @@ static int hits(enum kind kind)
     }
     atomic_store(&control->from, 0); /* the next one too, while there are times left */
     atomic_fetch_add(&control->fired, 1);
-    if (getenv("PYROMETER_FAULTS_TRACE")) { /* for whoever looks for the place */
+    if (getenv("PYROMETER_FAULTS_TRACE")) { /* for a developer who looks for the place */
         void *frames[48];
         backtrace_symbols_fd(frames, backtrace(frames, 48), 2);
     }

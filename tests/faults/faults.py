@@ -34,7 +34,7 @@ LAYOUT = struct.Struct(f"{6 + len(KINDS)}i")
 
 
 def library() -> Optional[Path]:
-    """The library beside the command that is tested, where its build has one."""
+    """The library of the command that is tested, if its build has one."""
     path = conftest.binary_path().parent / "tests" / "faults" / "libfaults.so"
     return path if path.is_file() else None
 
@@ -50,7 +50,7 @@ class Fault(NamedTuple):
 
 
 class Control:
-    """What the library is told, in a file that it has mapped too."""
+    """What the library should do, in a file that it has mapped too."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "control"
@@ -82,7 +82,7 @@ class Control:
 
 
 def chosen(calls: Dict[str, int], most: int) -> Iterator[Fault]:
-    """Every call of each kind that was counted, or at most so many of them, spread over all."""
+    """Every call of each kind that was counted, or a limited number of them, spread over all."""
     for kind, errors in ERRORS.items():
         count = calls[kind]
         step = 1 if ALL or count <= most else count / most

@@ -88,7 +88,7 @@ class Place:
         return len(os.listdir(f"/proc/{self.server.process.pid}/task"))
 
     def try_all(self, act: Callable[[], Reply], check: Callable[[Reply], Optional[str]], most: int) -> None:
-        """`check` says what is wrong with an answer and with what is there afterwards."""
+        """`check` says what is wrong with an answer and with the state afterwards."""
         act()
         self.control.clear()
         good = act()
@@ -238,7 +238,7 @@ def test_feedback(place: Place) -> None:
 
 
 def test_what_could_not_be_opened_for_a_moment(place: Place) -> None:
-    """No descriptors are left for a while: nothing is kept of that, and nothing that was listed vanishes."""
+    """No descriptors are left for a while: nothing is kept of that, and all that was listed stays."""
     first, second = (f"applications/{app}" for app in place.apps)
     listed = place.ask("GET", "/pyrometer/v1/applications").body
     for path in (f"/pyrometer/v1/{first}/-/report", f"/api/v1/{first}/jobs"):

@@ -319,7 +319,7 @@ def test_what_followed_advice_saved(store: Store, application: str, key: str, ru
     runs = sorted((run for run in store.fleet.runs if run["application"] == application), key=lambda run: run["start_ms"])
     first = repeated_runs.CHANGED
     assert (row["adoption"], row["adopted_ms"], row["runs_since"]) == (adoption, runs[first]["start_ms"], len(runs) - first)
-    assert row["advised_runs"] == first  # nobody is advised any more
+    assert row["advised_runs"] == first  # no run is advised any more
     given = [Run(run["duration_ms"], run["core_ms"], run["input_bytes"] or 0, run["status"] == "completed") for run in runs]
     expected = realised(given, first, len(runs))
     assert row["verdict"] == "realised" and expected[0] == 2
@@ -415,7 +415,8 @@ def test_configurations_and_problems_by_a_field(store: Store) -> None:
     for user in repeated_runs.USERS:
         own = [{name: value for name, value in row.items() if name != "user"} for row in rows if row["user"] == user]
         assert own == store.rows("problems", "--user", user) and sum(row["count"] for row in own) == sum(one["user"] == user for one in failures)
-    assert {row["user"] is None for row in rows if ":" in row["kind"]} == {True}  # errors of the crawler belong to nobody
+    assert {row["user"] is None for row in rows if ":" in row["kind"]} == {True}  # errors of the crawler belong to no
+                                                                                  # user
 
 
 def test_adoption_by_a_field(store: Store) -> None:

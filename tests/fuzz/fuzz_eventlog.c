@@ -100,7 +100,7 @@ static pyro_app *decode(const uint8_t *data, size_t size, const struct pyro_load
         random = random * 1103515245 + 12345;
         step = 1 + (random >> 16) % piece;
         step = step < size - at ? step : size - at;
-        /* Its own copy: whoever keeps pointing at it is found out. */
+        /* Its own copy: code that keeps a pointer to it is found. */
         uint8_t *copy = malloc(step);
         FUZZ_CHECK(copy);
         memcpy(copy, data + at, step);

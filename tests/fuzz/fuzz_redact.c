@@ -1,5 +1,5 @@
-/* Texts of a log, as they stand between quotes: whatever comes in, what comes out is the inside of a JSON string, and
- * no run of letters that is not of the vocabulary remains. The first byte chooses the kind of text. */
+/* Texts of a log, as between quotes: whatever comes in, what comes out is the inside of a JSON string, and no run of
+ * letters that is not of the vocabulary remains. The first byte chooses the kind of text. */
 #include "export/redact.h"
 #include "fuzz_kit.h"
 

@@ -1,5 +1,5 @@
 /* Every variant of the scans finds what a plain loop finds, and reads no further than its padding. The first byte says
- * what stands in the padding, the second where the scan begins. */
+ * what is in the padding, the second where the scan begins. */
 #include "fuzz_kit.h"
 
 static bool plain_escape(const char *p, const char *end)
@@ -24,7 +24,7 @@ static const char *plain_string_end(const char *p, const char *end, unsigned *fl
             *flags |= PYRO_SCAN_BAD_ESCAPE;
             return p;
         }
-        p++; /* what the escape still has behind this is no quote and no control character */
+        p++; /* the rest of the escape is neither a quote nor a control character */
     }
     return p < end ? p : end;
 }
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             const char *stop = plain_string_end(p, end, &expected);
             FUZZ_CHECK(scan->string_end(p, end, &found) == stop);
             FUZZ_CHECK((found & PYRO_SCAN_BAD_ESCAPE) == (expected & PYRO_SCAN_BAD_ESCAPE));
-            /* What stands behind a bad escape may be told of as well: nobody asks then. */
+            /* What follows a bad escape may be reported too: it is not used then. */
             FUZZ_CHECK(found == expected || (expected & PYRO_SCAN_BAD_ESCAPE));
             p = stop;
         }

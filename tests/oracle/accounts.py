@@ -96,7 +96,7 @@ class Accounts:
         self.start = app.start if app.start is not None else 0
         self.end = max(self.start, app.end if app.end is not None else self.start)
         self.total_ms = self.end - self.start
-        # A Resubmitted record repeats a task that ended before: it is no run of its own.
+        # A Resubmitted record repeats a task that ended before: it is not a run of its own.
         self.runs = [task for task in app.tasks if not task.resubmitted]
         self.stage_intervals: Dict[StageKey, Interval] = {}
         for key, stage in app.stages.items():

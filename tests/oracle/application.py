@@ -33,7 +33,7 @@ def time_of(record: Dict[str, Any], key: str) -> Optional[int]:
 
 
 def identity_of(record: Dict[str, Any], key: str) -> int:
-    """A number without which the record cannot be told from others of its kind."""
+    """A number without which the record cannot be distinguished from others of its kind."""
     value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, int):
         raise Rejected(f"no {key}")

@@ -24,7 +24,7 @@ def message_parts(lines: Sequence[bytes], level: bytes = b"") -> List[bytes]:
 
 
 def repeats(items: Sequence[Item], place: int, length: int) -> int:
-    """How often the items of that length stand there one after another."""
+    """How often the items of that length follow each other there."""
     first = items[place : place + length]
     count = 1
     while items[place + count * length : place + (count + 1) * length] == first:

@@ -12,7 +12,7 @@ from typing import Dict, Hashable, List, NamedTuple, Sequence
 RECORD = re.compile(rb"\d\d/\d\d/\d\d \d\d:\d\d:\d\d [A-Z]+ (\S+) \[(\S+:-?\d+)\]: (.*)")
 
 
-# Statements of Spark 3.5.6 that write the same text as another one: nobody can know which of them wrote a message.
+# Statements of Spark 3.5.6 that write the same text as another one: it is not known which of them wrote a message.
 SCHEDULER = b"org.apache.spark.scheduler."
 POLLER = b"org.apache.spark.executor.ExecutorMetricsPoller."
 STORAGE = b"org.apache.spark.storage.BlockManager"

@@ -57,7 +57,7 @@ def databricks_order(names: List[str]) -> List[str]:
 
 
 def ordered_parts(names: List[str]) -> List[str]:
-    """The parts of the log that a folder with these names is, or nothing when it is no log."""
+    """The parts of the log that a folder with these names is, or nothing if it is not a log."""
     rolling = rolling_order(names)
     if rolling:
         return rolling

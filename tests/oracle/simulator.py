@@ -219,7 +219,7 @@ class Recorded:
 
     def connect_jobs(self) -> None:
         first_of_busy_time: Optional[Job] = None
-        taken: Set[int] = set()  # jobs whose thread has gone on to another one
+        taken: Set[int] = set()  # jobs whose thread works on another one now
         for place, job in enumerate(self.job_order):
             before = self.job_order[:place]
             ended = [one for one in before if one.end <= job.begin]
@@ -478,7 +478,7 @@ def any_failed(stage: Stage) -> bool:
 
 
 def change_executors(recorded: Recorded, count: int, cores: int) -> None:
-    """So many executors of so many cores for the whole run, as docs/whatif.md has them come."""
+    """`count` executors of `cores` cores for the whole run, as docs/whatif.md has them come."""
     came = sorted(executor.added for executor in recorded.executors.values())
     first = [time for time in came if time <= came[0] + 10000]
     times = [first[min(place, len(first) - 1)] for place in range(count)]
@@ -487,7 +487,7 @@ def change_executors(recorded: Recorded, count: int, cores: int) -> None:
 
 
 def replay(lines: List[bytes], executors: Optional[Tuple[int, int]] = None) -> Simulation:
-    """The run unchanged, or on so many executors of so many cores."""
+    """The run unchanged, or on a number of executors with a number of cores."""
     recorded = Recorded(lines)
     if recorded.fair:
         raise ValueError("only FIFO")

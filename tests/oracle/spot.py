@@ -102,7 +102,7 @@ def column(name: str, values: Sequence[Any]) -> Dict[str, Optional[float]]:
 
 
 def table(rows: Sequence[Row], columns_of: Sequence[Row]) -> Numbers:
-    """Aggregates over rows; a column is there if any row of `columns_of` has it."""
+    """Aggregates over rows; a column exists if any row of `columns_of` has it."""
     result: Numbers = {"elements_count": len(rows)}
     if not rows:
         return result

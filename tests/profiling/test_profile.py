@@ -294,7 +294,7 @@ SERIALIZED = [
 
 
 def test_serializers_by_stage(tmp_path: Path) -> None:
-    """Kryo and Java below Spark's serializers count for themselves; what an iterator runs counts for nobody."""
+    """Kryo and Java below Spark's serializers count for themselves; what an iterator runs counts for none."""
     name = "Executor task launch worker for task {}.0 in stage {}.0 (TID {})"
     path = write(tmp_path / "Stacktrace.json", [
         *({**record, "threadName": name.format(0, 3, 5)} for record in SERIALIZED),

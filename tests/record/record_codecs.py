@@ -50,7 +50,7 @@ class Recorder:
 
 
 def copy_log(log: Path, target: Path) -> None:
-    """Copy a log without the checksum files that Hadoop puts beside it."""
+    """Copy a log without the checksum files that Hadoop adds."""
     if log.is_dir():
         ignored = shutil.ignore_patterns(".*")
         shutil.copytree(log, target, ignore=ignored, copy_function=shutil.copyfile)

@@ -150,7 +150,7 @@ def run_to_end(
     extra_env: dict[str, str] | None = None,
     started: Callable[[subprocess.Popen], None] | None = None,
 ) -> None:
-    """Run the application and raise if it fails or takes too long; `started` is told of its process.
+    """Run the application and raise if it fails or takes too long; `started` gets its process.
 
     It does not outlive a script that is interrupted.
     """

@@ -1,4 +1,4 @@
-"""What ./dev dist makes: each artefact is unpacked into an empty folder and used there, as somebody who has nothing else."""
+"""What ./dev dist makes: each artefact is unpacked into an empty folder and used there, without anything else."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_checksums_cover_everything(made: Path) -> None:
 
 
 def test_archives_are_the_same_on_every_machine(made: Path) -> None:
-    """Sorted, with the commit's time, and nobody's name."""
+    """Sorted, with the commit's time, and no user's name."""
     epoch = int(output_of("git", "log", "-1", "--format=%ct"))
     for path in made.glob("*.tar.gz"):
         assert path.read_bytes()[4:8] == b"\0\0\0\0"  # the time of gzip's header

@@ -1,9 +1,9 @@
 /* http_send METHOD URL [KEY=VALUE...]: sends one request and writes what came of it.
  *
  * Keys: body, long (bytes of a body of x), type, header (several), limit, tries, repeatable, user, token, ca, timeout,
- * stop (after so many questions whether to stop), times (the request is sent as often on one client; the last answer is
- * written). Writes "STATUS BYTES RETRY_AFTER DATE HTML QUESTIONS", a line break and the body; or "error CODE MESSAGE",
- * exit 1. */
+ * stop (the number of questions after which to stop), times (the request is sent as often on one client; the last
+ * answer is written). Writes "STATUS BYTES RETRY_AFTER DATE HTML QUESTIONS", a line break and the body; or "error CODE
+ * MESSAGE", exit 1. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""Servers that behave badly, and files from servers: clear errors, exit status 3, and never a wait without end."""
+"""Servers that behave badly, and files from servers: clear errors, exit status 3, and never an unlimited wait."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Site(LocalServer):
         return self.url + path
 
     def application(self, *logs: Answer) -> str:
-        """A History Server with one application, whose log is answered thus."""
+        """A History Server with one application, whose log has this answer."""
         self.put("/api/v1/applications", send_json([APPLICATION]))
         self.put(f"/api/v1/applications/{APP}", send_json(APPLICATION))
         self.put(f"/api/v1/applications/{APP}/logs", *logs)

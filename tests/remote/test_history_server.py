@@ -55,7 +55,7 @@ def diagnose(*arguments: str) -> Any:
 
 
 def without_source(report: Any) -> Any:
-    """The report but for where it was read from."""
+    """The report except where it was read from."""
     copy = json.loads(json.dumps(report))
     copy["integrity"].pop("source", None)
     del copy["source"]

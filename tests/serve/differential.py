@@ -3,7 +3,7 @@ that matters. Run by hand over whole folders of logs:
 
     python tests/serve/differential.py SPARK_HOME LOG|FOLDER... [--requests N] [--every STAGES]
 
-With --every nothing is left out: all queries of differential_paths.py, of so many stages of each application.
+With --every nothing is left out: all queries of differential_paths.py, of this number of stages of each application.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from servers.pyrometer import Server  # noqa: E402
 from servers.shared import gather  # noqa: E402
 from servers.spark import Answer, HistoryServer, request  # noqa: E402
 
-# The servlet's name in Jetty's error pages ends in a number that each start draws anew.
+# The servlet's name in Jetty's error pages ends in a number that each start draws again.
 SERVLET = re.compile(rb"(ServletContainer)-[0-9a-f]+")
 MOVING = ("lastUpdated", "lastUpdatedEpoch")
 
@@ -236,8 +236,8 @@ class Comparison:
         return list(dict.fromkeys(paths))
 
     def run(self, limit: Optional[int] = None, seed: int = 1, every: int = 0) -> None:
-        """All requests; with a limit, that many of each application's, the same ones every time. `every`: of so many
-        stages what differential_paths.py asks too."""
+        """All requests; with a limit, that many of each application's, the same ones every time. `every`: of this
+        number of stages also what differential_paths.py asks."""
         apps = get(self.spark_port, "applications")
         listed = list(list_requests(apps))
         methods = list(other_methods(apps))

@@ -1,5 +1,5 @@
 """What differential.py asks when it leaves nothing out: every query of every resource, wrong ones among them. What is
-known to differ, and told in docs/serve.md, is not asked."""
+known to differ, as docs/serve.md says, is not asked."""
 
 from __future__ import annotations
 

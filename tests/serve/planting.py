@@ -73,7 +73,7 @@ def phrases() -> List[str]:
     return [WAYS[i // 20](KINDS[i % 20](mark(i))) for i in range(200)]
 
 
-# What tells Spark's events apart and together, and what is no text.
+# What distinguishes Spark's events or joins them, and what is not a text.
 STRUCTURE = {"Event", "Executor ID", "executorId", "Reason", "Task Type", "Locality", "Block ID", "nodeName", "metricType", "Metadata",
              "Result", "id", "runId", "timestamp", "operationId", "jobTags", "App ID", "Timestamp", "Spark Version", "Scope"}
 

@@ -1,4 +1,4 @@
-"""A Spark application that does its next step when it is told to, by a file; see test_follow.py."""
+"""A Spark application that does its next step when a file says so; see test_follow.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark import SparkContext
 
 
 def wait_for(path: Path) -> None:
-    """Wait for a minute at most, so that nobody has to end an application that was left alone."""
+    """Wait for a minute at most, so that an application that was left alone ends by itself."""
     for _ in range(600):
         if path.exists():
             return

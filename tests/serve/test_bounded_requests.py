@@ -141,7 +141,7 @@ def test_a_client_that_hangs_up_ends_its_query_while_all_are_busy(folder: Path) 
         asked[2].close()
         assert not answer(waiting)[0]  # it found the place that was given up
         wait_until(server, query_running=3)
-        asked[0].sock.shutdown(socket.SHUT_WR)  # closed for good, as far as one can tell
+        asked[0].sock.shutdown(socket.SHUT_WR)  # closed permanently, as far as is known
         wait_until(server, query_running=2)
         for connection in asked:
             connection.close()

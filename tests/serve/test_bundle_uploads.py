@@ -258,7 +258,7 @@ def test_files_of_hidden_applications_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_processor_time_of_a_text_log_is_limited(tmp_path: Path) -> None:
-    """To find out that it is no event log takes little; to read its lines takes more than the limit."""
+    """To find out that it is not an event log takes little; to read its lines takes more than the limit."""
     folder = tmp_path / "logs"
     folder.mkdir()
     (folder / ISO.name).write_bytes(ISO.read_bytes())

@@ -87,7 +87,8 @@ def test_logs_come_grow_are_renamed_and_go(tmp_path: Path) -> None:
 
 
 def test_renamed_between_two_looks(tmp_path: Path) -> None:
-    """Spark's last write is a new name: whoever asks before the next look must not be told that there is no such log."""
+    """Spark's last write is a new name: a client that asks before the next look must not get the answer that there is
+    no such log."""
     running = tmp_path / f"{APP}.inprogress"
     running.write_bytes(b"".join(LINES))
     with Server(tmp_path, "--update-interval", "1d") as server:

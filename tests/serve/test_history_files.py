@@ -18,7 +18,7 @@ LOG = conftest.ROOT / "corpus" / "logs" / "tiny_json.zst"  # its text is longer 
 
 
 def answers(server: Server) -> Dict[str, Answer]:
-    """All that is told of the one application."""
+    """All that is said of the one application."""
     base = f"applications/{json.loads(server.get('applications')[2])[0]['id']}"
     paths: List[str] = [
         f"{base}/{path}"

@@ -17,7 +17,7 @@ from servers.pyrometer import Server
 
 import conftest
 
-# A terminal's escapes (title, colours, clipboard, C1), text that is reordered, lines that end where none should.
+# A terminal's escapes (title, colors, clipboard, C1), text that is reordered, lines that end where none should.
 TERMINAL = "\x1b]0;owned\x07\x1b[31m\x1b]52;c;aGk=\x07\x9b31m\u202egnp.exe\u2028x\x00\x08\r\ny"
 MARKUP = "<script>alert(1)</script><img src=x onerror=alert(1)><svg/onload=alert(1)>]]></script>--><a href='javascript:x'>"
 MARKDOWN = "[x](javascript:alert(1)) ![y](http://evil/z) | `code` ** <b> \n# title\n| a | b |\n```"

@@ -97,7 +97,7 @@ def test_next_to_applications_with_an_event_log(tmp_path: Path) -> None:
         whole = report(server, RUNS["spark35"])
         assert whole["integrity"]["confidence"] > LOW
         files = [Path(row["path"]).name for row in whole["profiling"]["artefacts"]]
-        assert "lost.txt" in files and unreadable(server) == []  # the only event log gets what names nobody
+        assert "lost.txt" in files and unreadable(server) == []  # the only event log gets what names no application
         made = [Path(row["path"]) for row in report(server, RUNS["json"])["profiling"]["artefacts"]]
         assert made and all("json" in path.parts for path in made)
 
@@ -133,7 +133,7 @@ def test_logs_that_grow(tmp_path: Path) -> None:
         with driver.open("a", encoding="utf-8") as file:
             file.write(text)
         wait_until(lambda: report(server, app) != before, "the report is made of the new line")
-        assert end_of(server, app) == end  # somebody may be writing still
+        assert end_of(server, app) == end  # another process may still be writing
         os.utime(driver, (1, time.time() - 60))
         wait_until(lambda: end_of(server, app) > end, "the list has the new end")
         assert listed(server) == [app]

@@ -94,7 +94,7 @@ def test_the_last_job_is_found_wherever_it_is(tmp_path: Path) -> None:
 
 
 def test_logs_without_an_end(tmp_path: Path) -> None:
-    """Running while they grow, truncated when they have not for a day; then they stand where their last event does."""
+    """Running while they grow, truncated when they have not for a day; then they end at their last event."""
     lines = text_of(COMPLETED).splitlines(keepends=True)
     app = id_of(lines)
     stop = len(lines) * 2 // 3

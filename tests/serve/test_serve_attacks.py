@@ -340,7 +340,7 @@ def test_access_lists(tmp_path: Path) -> None:
     def seen(running: Server, token: str) -> List[str]:
         names = sorted(one["id"] for one in json.loads(ask(running, "GET", "/api/v1/applications", bearer(token))[2]))
         for name in ("open", "owned", "listed", "grouped", "everyone", "closed"):
-            # "open" is for everybody: whatever answers about it and another tells of that one
+            # "open" is for everybody: an answer about it and another one is also about that one
             for path in (
                 f"/api/v1/applications/{name}/environment",
                 f"/pyrometer/v1/applications/{name}/-/report",
@@ -430,7 +430,7 @@ def test_ipv6(folder: Path) -> None:
 
 
 def test_a_graceful_end(folder: Path) -> None:
-    """Whoever has asked is answered; connections that do nothing hold nobody up."""
+    """Clients that have asked are answered; connections that do nothing delay no other."""
     with Server(folder, "--no-cache") as running:
         app = json.loads(ask(running, "GET", "/api/v1/applications")[2])[0]["id"]
         idle = [socket.create_connection((running.host, running.port)) for _ in range(20)]

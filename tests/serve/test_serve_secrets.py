@@ -78,7 +78,7 @@ def pyrometer(*words: str) -> conftest.Run:
 
 
 def check(text: str) -> None:
-    for value in OWN.values():  # as they stand in the log
+    for value in OWN.values():  # as in the log
         text = text.replace(json.dumps(value)[1:-1], "").replace(value, "")
     assert re.findall(r"hunter2[\w-]*", text) == []
 
@@ -136,7 +136,7 @@ def tmp_file(folder: Path, text: str) -> Path:
 
 
 def test_expressions_without_end(planted: Path, tmp_path: Path) -> None:
-    """A log whose own expressions would take for ever is read all the same; what they cannot tell is not shown."""
+    """A log whose own expressions would never end is read nevertheless; what they cannot decide is not shown."""
     events = [json.loads(line) for line in (planted / "app").read_text(encoding="utf-8").splitlines()]
     for event in events:
         if event["Event"] == "SparkListenerEnvironmentUpdate":

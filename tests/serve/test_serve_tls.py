@@ -197,7 +197,7 @@ def part(length: int) -> bytes:
 
 @pytest.mark.parametrize("secure", [False, True], ids=["plain", "TLS"])
 def test_many_uploads_break_off(tmp_path: Path, secure: bool) -> None:
-    """Their end comes together with their last bytes; whoever waits for idle connections waits longer than this."""
+    """Their end comes together with their last bytes; a wait for idle connections takes longer than this."""
     place: Optional[Guarded] = Guarded(tmp_path) if secure else None
     if place:
         server = place.server

@@ -41,7 +41,7 @@ ZIP_TYPES = {"link": 0o120777, "device": 0o020666, "pipe": 0o010666, "socket": 0
 
 
 class Place:
-    """A server whose uploads folder stands in a folder that is watched for what escapes."""
+    """A server whose uploads folder is in a folder that is watched for what escapes."""
 
     def __init__(self, root: Path, *options: str) -> None:
         self.root, self.uploads = root, root / "inner" / "uploads"
@@ -76,7 +76,7 @@ class Place:
             assert self.ask("DELETE", f"uploads/{one['id']}/{one['attempt'] or '-'}")[0] == 204
 
     def files(self, settled: bool = True) -> Set[str]:
-        """What is there; bodies go away just after their answers."""
+        """The present files; bodies are removed just after their answers."""
         end = time.monotonic() + 20
         while True:
             found = {str(path.relative_to(self.root)) for path in self.root.rglob("*")}

@@ -1,4 +1,4 @@
-"""The server itself: its address, its end, and what is no proper request."""
+"""The server itself: its address, its end, and malformed requests."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_tasks_of_executors_that_are_gone_do_not_count(server: Server) -> None:
 
 def test_memory_of_executors_that_are_gone(server: Server) -> None:
     heap = {one: found.get("peakMemoryMetrics", {}).get("JVMHeapMemory") for one, found in executors(server).items()}
-    # Of executor 2 while a stage ran that was there before it went; executor 1 went when none of them did.
+    # Of executor 2 while a stage ran that began before it ended; executor 1 went when none of them did.
     assert heap == {"1": 99, "2": 88, "3": None, "4": 50}
     stage = json.loads(server.get(f"{base(server, True)}/stages/0/0")[2])
     shares = {one: share.get("peakMemoryMetrics", {}).get("JVMHeapMemory") for one, share in stage["executorSummary"].items()}

@@ -68,7 +68,7 @@ def as_served(log: Path, version: str, folder: Path) -> Path:
 
 
 def inputs_of(history: History, by: str, folder: Path) -> List[str]:
-    """What `diagnose` reads: the files of the logs, or what the server tells of them."""
+    """What `diagnose` reads: the files of the logs, or what the server says of them."""
     if by == "rest":
         return [history.server.url, "--remote", "rest"]
     version = get(history.server.port, "version")["spark"]

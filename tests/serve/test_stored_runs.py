@@ -246,7 +246,8 @@ def write_log(folder: Path, name: str, user: str, properties: Dict[str, str]) ->
 
 
 def test_access_lists(tmp_path: Path) -> None:
-    """Those of the application hold for its stored report; where the store does not know them, nobody but the owner is let in."""
+    """Those of the application hold for its stored report; if the store does not know them, only the owner is let
+    in."""
     logs, store, tokens = tmp_path / "logs", tmp_path / "runs.db", tmp_path / "tokens"
     logs.mkdir()
     on = {"spark.acls.enable": "true"}

@@ -11,7 +11,7 @@ from servers.pyrometer import Server
 
 START_MS = 1700000000000
 APP = "app-20231114000000-0001"
-TASKS = 3000  # a summary of so many is kept
+TASKS = 3000  # a summary of this many is kept
 QUANTILES = (0.0, 0.01, 0.3, 0.5, 0.999, 1.0)
 SHUFFLE_READ = ("Remote Blocks Fetched", "Local Blocks Fetched", "Fetch Wait Time", "Remote Bytes Read")
 SHUFFLE_READ += ("Remote Bytes Read To Disk", "Local Bytes Read", "Total Records Read")

@@ -80,7 +80,7 @@ def test_the_number_of_uploads(tmp_path: Path) -> None:
         assert sorted(status for status, _ in answers) == [201] * 3 + [507] * 7
         assert "at most 3 uploads" in next(document["error"]["message"] for status, document in answers if status == 507)
         assert place.upload("x", b"no log")[0] == 507
-        for path in place.uploads.iterdir():  # by somebody else
+        for path in place.uploads.iterdir():  # by another process
             path.unlink()
         wait_for(lambda: place.upload("x", START)[0] == 201)
 

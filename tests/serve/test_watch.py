@@ -1,4 +1,4 @@
-"""Logs of local folders are seen without waiting for the next look: the server is told to look but once a day."""
+"""Logs of local folders are seen without waiting for the next look: the server looks only once a day."""
 
 from __future__ import annotations
 

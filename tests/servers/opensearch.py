@@ -1,4 +1,4 @@
-"""A real OpenSearch of one node, without security: servers.tls_proxy stands before it where TLS and passwords matter."""
+"""A real OpenSearch of one node, without security: servers.tls_proxy is before it where TLS and passwords matter."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Server:
     """Serves a folder on a free port for as long as the context lasts."""
 
     def __init__(self, folder: Path, *options: str) -> None:
-        kept = () if "--cache" in options else ("--no-cache",)  # never the cache of whoever runs the tests
+        kept = () if "--cache" in options else ("--no-cache",)  # never the cache of the user who runs the tests
         command = [str(conftest.binary_path()), "serve", str(folder), "--port", "0", *kept, *options]
         self.process = subprocess.Popen(
             command,

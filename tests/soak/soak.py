@@ -2,8 +2,9 @@
 
     python tests/soak/soak.py [--minutes 20] [--applications 300] [--clients 4] [--seed N] [--figures FILE]
 
-300 applications are asked for at random with --memory 64M, while logs are uploaded and deleted, others grow, and somebody
-else locks the store that verdicts go to. Answers that must not change are compared. PYROMETER_BINARY names the command.
+300 applications are asked for at random with --memory 64M, while logs are uploaded and deleted, others grow, and
+another process locks the store that verdicts go to. Answers that must not change are compared. PYROMETER_BINARY names
+the command.
 """
 
 from __future__ import annotations
@@ -217,7 +218,7 @@ def check(soak: Soak) -> Tuple[List[str], Dict[str, Any]]:
     wrong = list(soak.wrong)
     before, after = parts(soak.samples)
     figures: Dict[str, Any] = {"seconds": round(soak.samples[-1].seconds)}
-    # Beside what is kept for good, what is under way at the moment of a look differs.
+    # In addition to what is kept, what is under way at the moment of a look differs.
     for name, room in (("memory_mb", 32.0), ("descriptors", 24), ("threads", 24), ("files", 8)):
         first, last = (sorted(getattr(one, name) for one in part)[len(part) // 2] for part in (before, after))
         figures[name] = {"second quarter": round(first, 1), "last quarter": round(last, 1), "most": round(max(getattr(s, name) for s in soak.samples), 1)}

@@ -116,7 +116,7 @@ def mirror(node: opensearch.Node, database: Path) -> None:
             own.update({name: run[name] for name in ("queue", "input_bytes") if run[name] is not None})
             own["properties"] = pairs(db, "property", "property_name", run["key"])
             own["tags"] = pairs(db, "run_tag", "tag_name", run["key"])
-            if lists is None:  # nobody knows who may see it: its owner
+            if lists is None:  # it is not known who may see it: its owner
                 own["seen_by"] = [f"u:{run['user']}"]
             lines += [{"index": {"_index": f"{PREFIX}-agg", "_id": run["id"]}}, own]
             for kind, table in KINDS.items():

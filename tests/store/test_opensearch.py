@@ -165,7 +165,7 @@ def test_what_cannot_be_read_is_kept(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_document_that_is_refused_loses_no_run(store: Store) -> None:
-    """An index that somebody made with fewer fields than runs have."""
+    """An index that was made with fewer fields than runs have."""
     assert run("diagnose", OTHER, "--store", store.url).exit == 0
     mapping = store.node.call("GET", f"/{store.prefix}-agg/_mapping").json[f"{store.prefix}-agg"]["mappings"]
     mapping["properties"]["agg"] = {"type": "object", "dynamic": True}

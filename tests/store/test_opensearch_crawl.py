@@ -1,4 +1,4 @@
-"""Crawlers that share a store on OpenSearch, and are killed: its documents are those of a crawl that nobody disturbed."""
+"""Crawlers that share a store on OpenSearch, and are killed: its documents are those of an undisturbed crawl."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_alerts(node: opensearch.Node, path: Path) -> None:
     answer = search(node, index, asked["query"])
     assert set(fields_of(asked["query"])) <= set(mapped(node, index))
     now = evaluate(node, condition, [answer])
-    # All runs are new, one document was refused, one log is no log, and some findings are critical.
+    # All runs are new, one document was refused, one log is not a log, and some findings are critical.
     assert now == (path.stem in ("severe_errors", "severe_findings", "stuck_work")), answer
     long_ago = json.loads(json.dumps(asked["query"]).replace(NOW, "now+1d-")) if path.stem != "stuck_work" else {**asked["query"], "query": {"term": {"state": "none"}}}
     assert evaluate(node, condition, [search(node, index, long_ago)]) == (path.stem == "no_new_runs")

@@ -91,7 +91,7 @@ def test_a_lease_that_ended_goes_to_another(work: Work) -> None:
     (_,) = work.claim("one")
     before = work.item("a")["until_ms"]
     work.change("a", until_ms=1)
-    assert work("renew", "a", 1, 1) == "held"  # as long as nobody has taken it
+    assert work("renew", "a", 1, 1) == "held"  # as long as no other worker has taken it
     assert work.item("a")["until_ms"] >= before and work.claim("two") == []
     work.change("a", until_ms=1)
     assert work.claim("two") == [["a", "1", "10", "2", "0"]]

@@ -77,7 +77,7 @@ def names(store: Path, view: str) -> List[str]:
 
 
 def check_whole(store: Path) -> None:
-    """Nothing is left of runs that are gone."""
+    """Nothing is left of removed runs."""
     assert rows(store, "PRAGMA integrity_check") == [("ok",)] and rows(store, "PRAGMA foreign_key_check") == []
     for table in TABLES_OF_RUNS:
         assert rows(store, f"SELECT count(*) FROM {table} WHERE run NOT IN (SELECT key FROM run)") == [(0,)]

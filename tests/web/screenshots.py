@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Take the pictures of the documentation: screenshots.py PYROMETER [FOLDER]
 
-Runs diagnose --format html on logs of corpus/logs, serves a store of repeated runs, opens the pages in Chromium and writes
-PNG files of at most 256 colours into FOLDER (docs/images). Needs Playwright and Chromium, as the tests do, and pngquant.
+Runs diagnose --format html on logs of corpus/logs, serves a store of repeated runs, opens the pages in Chromium and
+writes PNG files of at most 256 colors into FOLDER (docs/images). Needs Playwright and Chromium, as the tests do, and
+pngquant.
 """
 
 from __future__ import annotations

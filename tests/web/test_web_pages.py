@@ -483,7 +483,7 @@ def test_numbers_on_pages_have_separators(browser: Any, reports: Dict[str, Tuple
         for route in routes(page):
             page.evaluate("route => { location.hash = route }", route)
             watched.settle()
-            # What the library says of a run stands as it says it.
+            # What the library says of a run is shown unchanged.
             page.evaluate("document.querySelectorAll('.cause, .meaning, .advice, code, .sub').forEach(one => one.remove())")
             text = page.inner_text("main") + " ".join(
                 one.get_attribute("aria-label") or "" for one in page.query_selector_all("main [aria-label]")

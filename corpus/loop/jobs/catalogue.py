@@ -1,4 +1,4 @@
-"""Items beside the names of their parts; nine of ten items have no part number, which is written as part 1."""
+"""Items with the names of their parts; nine of ten items have no part number, which is written as part 1."""
 
 from pyspark.sql import functions as F
 from tpch import show, start, table

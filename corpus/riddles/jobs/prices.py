@@ -18,7 +18,7 @@ log = logging.getLogger("prices")
 
 
 class Service(BaseHTTPRequestHandler):
-    """Answers with the prices of orders; only so many requests a second."""
+    """Answers with the prices of orders; a limited number of requests a second."""
 
     lock = threading.Lock()
     left, filled = float(REQUESTS_A_SECOND), time.monotonic()

@@ -1,4 +1,4 @@
-"""Queries that adaptive execution plans anew: many small shuffle partitions, and a join of which one key is large."""
+"""Queries that adaptive execution plans again: many small shuffle partitions, and a join of which one key is large."""
 
 from common import DATA, wait_where
 from pyspark.sql import SparkSession
@@ -7,7 +7,7 @@ from warm import orders, start
 
 
 def totals(spark: SparkSession, scan_ms: int) -> None:
-    """An aggregate whose result is small beside its number of partitions."""
+    """An aggregate whose result is small for its number of partitions."""
     by_customer = orders(spark, 1200, scan_ms).groupBy("customer", "store")
     value = by_customer.agg(F.sum("price").alias("value"), F.count("w").alias("n"), F.max("text").alias("last"))
     print(value.agg(F.sum("value"), F.sum("n"), F.max("last")).collect(), flush=True)

@@ -9,7 +9,7 @@ from warm import start
 
 
 def ask(spark: SparkSession, pool: str, tasks: int, milliseconds: int) -> list:
-    """Count rows that each wait, in so many tasks of ten rows."""
+    """Count rows that each wait, in a number of tasks of ten rows."""
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", pool)
     rows = spark.range(0, tasks * 10, 1, tasks).withColumn("w", wait_where("true", str(milliseconds)))
     return rows.groupBy((F.col("id") % 12).alias("k")).agg(F.count("w")).collect()

@@ -1,4 +1,4 @@
-"""Items with three tables that are small beside them."""
+"""Items with three tables that are small compared with them."""
 
 from pyspark.sql import functions as F
 from tpch import show, start, table

@@ -1,8 +1,8 @@
 """What the jobs of the pairs share: their start, and reading the orders.
 
 Start-up of N virtual machines on two cores grows with N and says nothing about a scheduler. Each job therefore waits
-until all its executors have registered, then runs its own work with next to no waiting, so that every executor has loaded
-and compiled what it needs; that carries the description WARM, and times compare from the first job without it.
+until all its executors have registered, then runs its own work with almost no waiting, so that every executor has
+loaded and compiled what it needs; that carries the description WARM, and times compare from the first job without it.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ static void test_the_present_value_is_no_change_but_a_voice(void **state)
     assert_int_equal(plan->diagnosis.config_change_count, 0);
     assert_int_equal(plan->advice[0].setting_count, 0);
     assert_int_equal(plan->advice[1].setting_count, 0);
-    assert_string_equal(plan->advice[1].text.ptr, "Do it."); /* nothing that anybody needs to be told */
+    assert_string_equal(plan->advice[1].text.ptr, "Do it."); /* not worth a message */
     plan_free(plan);
 }
 
@@ -243,7 +243,7 @@ static void test_settings_of_platforms(void **state)
     for (int databricks = 0; databricks < 2; databricks++) {
         struct plan *plan = plan_new("3.5.6", "yarn");
         fixture_property(plan->app, "spark", own, "true");
-        if (!databricks) /* the same keys elsewhere: somebody copied them */
+        if (!databricks) /* the same keys elsewhere: a user copied them */
             plan->app->properties.count = 0;
         if (!databricks)
             fixture_property(plan->app, "spark", "spark.emr.default.executor.memory", "4g");

@@ -196,7 +196,7 @@ static void time_adds_up(void **state)
     done(&made);
 }
 
-/* Below a reused exchange stands a copy of what ran once. */
+/* Below a reused exchange is a copy of what ran once. */
 static void reuse(void **state)
 {
     (void)state;

@@ -134,7 +134,7 @@ static void limited_release(void *context, void *memory)
     free(memory);
 }
 
-/* Analysing fails cleanly at whichever allocation memory runs out. */
+/* Analyzing fails cleanly at whichever allocation memory runs out. */
 static void test_no_memory(void **state)
 {
     (void)state;

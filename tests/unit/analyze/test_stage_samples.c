@@ -90,7 +90,7 @@ static void test_methods_of_stages(void **unused)
     add(&scene, TASK " com.acme.Job.slow", 200, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 2);
     add(&scene, TASK " com.acme.Job.other", 300, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 1);
     add(&scene, TASK " com.acme.Job.slow", 1100, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 7);
-    add(&scene, TASK " com.acme.Job.slow", 2500, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 9); /* nobody's */
+    add(&scene, TASK " com.acme.Job.slow", 2500, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 9); /* of no task */
     add(&scene, "com.acme.Poller.run", 400, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 9);      /* in no task */
     add(&scene, TASK " com.acme.Job.slow", 400, PYRO_SAMPLE_ALLOC, PYRO_STATE_RUNNING, 9);
     const struct pyro_stage_samples *samples = samples_of(&scene);

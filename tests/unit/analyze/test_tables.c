@@ -165,7 +165,7 @@ static void ruin(struct pyro_app *app)
     app->integrity.tasks_ended = 0;
 }
 
-/* A tenth of the tasks ran for 30 s in the 10 s between their launch and their end: somebody set a clock. */
+/* A tenth of the tasks ran for 30 s in the 10 s between their launch and their end: a clock was set. */
 static void set_clock(struct pyro_app *app)
 {
     fixture_executor(app, "1", 4, 1000, PYRO_NONE);

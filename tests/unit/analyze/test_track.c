@@ -100,7 +100,7 @@ static void test_pauses(void **state)
     assert_int_equal(count, 2);
     assert_int_equal(pauses[0].count, PAUSES);
     assert_int_equal(pauses[0].total_ns, PAUSES * (int64_t)MS);
-    assert_int_equal(pauses[1].count, PAUSES - 1); /* a concurrent phase is no pause */
+    assert_int_equal(pauses[1].count, PAUSES - 1); /* a concurrent phase is not a pause */
     assert_int_equal(pauses[1].longest_ns, MS);
     assert_non_null(pyro_pauses_of(NULL, &arena, &count));
     assert_int_equal(count, 0);

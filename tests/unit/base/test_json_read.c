@@ -281,7 +281,7 @@ static void test_fast_array(void **state)
     assert_true(pyro_json_skip_array_fast(&json));
 }
 
-/* Members that nobody asks for leave no trace, whatever they look like. */
+/* Members that are not asked for have no effect, whatever they look like. */
 static void test_known_members(void **state)
 {
     (void)state;

@@ -62,7 +62,7 @@ static void test_give(void **state)
     assert_int_equal(pyro_struct_give(NULL, sizeof(own), &own), PYRO_ERROR_ARGUMENT);
 }
 
-/* An error without its size is left alone, and what fails says so all the same. */
+/* An error without its size is left alone, and what fails says so nevertheless. */
 static void test_error_without_size(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What is shown of secrets: Spark's own rules, the settings of logs beside them, and expressions made to take for ever.
+/* What is shown of secrets: Spark's own rules, the settings of logs in addition, and expressions made never to end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ static void test_plans(void **state)
            "CREATE TABLE t OPTIONS (`url` " R ", dbtable 't', sfURL=" R ")");
     expect(&secrets, true, "Map(dbtable -> t, url -> jdbc:x)", "Map(dbtable -> t, url -> " R ")");
     expect(&secrets, false, "[url=jdbc:x]", "[url=jdbc:x]"); /* options are of plans */
-    /* Columns are no options. */
+    /* Columns are not options. */
     expect(&secrets, true, "HashAggregate(keys=[url#12], functions=[max(url#12)], output=[url#12])",
            "HashAggregate(keys=[url#12], functions=[max(url#12)], output=[url#12])");
     expect(&secrets, true, "Filter (isnotnull(url#1) AND (url#1 = abc))",
@@ -119,7 +119,7 @@ static void test_plans(void **state)
     pyro_secrets_done(&secrets);
 }
 
-/* Expressions that take exponential, cubic or quadratic time: they end, and what cannot be told is not shown. */
+/* Expressions that take exponential, cubic or quadratic time: they end, and what they leave open is not shown. */
 static void test_expressions_without_end(void **state)
 {
     static const char *const expressions[] = {"(a+)+$",       "(a|a)*$",  "(a|aa)+$",    "^(([a-z])+.)+[A-Z]([a-z])+$",

@@ -35,7 +35,7 @@ static const char *plain_array_end(const char *p, const char *end)
     for (; p < end; p++) {
         if (*p == '\n')
             return NULL;
-        if (*p == '\\') { /* the next byte is escaped, inside strings and (in what is no JSON) outside */
+        if (*p == '\\') { /* the next byte is escaped, inside strings and (in what is not JSON) outside */
             p++;
             if (p < end && *p == '\n')
                 return NULL;
@@ -62,7 +62,7 @@ static const char *plain_array_end(const char *p, const char *end)
     return NULL;
 }
 
-/* What stands between `p` and `end`, which is outside strings. */
+/* What is between `p` and `end`, which is outside strings. */
 static struct pyro_scan_words plain_words(const char *p, const char *end)
 {
     struct pyro_scan_words words = {0};

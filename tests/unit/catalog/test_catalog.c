@@ -124,7 +124,7 @@ static void logs_come_and_go(void **state)
     expect_list(catalog, "app-2");
     assert_int_equal(jobs_of(catalog, "app-1"), SIZE_MAX);
 
-    size_t count; /* who holds a list keeps it as it was */
+    size_t count; /* the holder of a list keeps it unchanged */
     assert_true(pyro_slice_is(pyro_catalog_list_apps(old, &count)->id, "app-1"));
     assert_int_equal(count, 1);
     pyro_catalog_list_release(old);
@@ -243,7 +243,7 @@ static void growing_logs_are_caught_up_with(void **state)
     pyro_catalog_close(catalog);
 }
 
-/* The log's bytes before the place are overwritten, so that whoever read them again would see another application. */
+/* The log's bytes before the place are overwritten, so that a second reading would see another application. */
 static void diagnoses_of_growing_logs_read_on(void **state)
 {
     const struct kit_folder *folder = *state;
@@ -621,7 +621,7 @@ static void a_damaged_file_is_made_anew(void **state)
                    "some one hundred bytes would do for that already");
     start(folder, "app-a");
     change_unseen(folder, "logs/a", "app-x");
-    start(folder, "app-a"); /* what was made anew is used */
+    start(folder, "app-a"); /* what was made again is used */
     assert_int_equal(truncate(kit_path(folder, "new/cache/applications.sqlite"), 5000), 0);
     start(folder, "app-x");
 }

@@ -31,7 +31,7 @@ static void split(struct pyro_stage_side before, struct pyro_stage_side after, i
     assert_int_equal(sum, total);
 }
 
-/* That cause has everything, but for what rounding to whole milliseconds moves. */
+/* That cause has everything, except what rounding to whole milliseconds moves. */
 static void only(const int64_t *causes, int cause, int64_t ms)
 {
     for (int i = 0; i < PYRO_CAUSES; i++)

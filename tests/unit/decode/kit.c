@@ -16,7 +16,7 @@ void kit_feed_raw(struct kit *kit, const char *text, size_t len)
     char *copy = malloc(len + PYRO_SCAN_PADDING);
     assert_non_null(copy);
     memcpy(copy, text, len);
-    memset(copy + len, '"', PYRO_SCAN_PADDING); /* what stands behind the text must not matter */
+    memset(copy + len, '"', PYRO_SCAN_PADDING); /* what follows the text must not matter */
     pyro_batch_clear(&kit->batch);
     assert_true(pyro_batch_decode(&kit->batch, copy, len));
     assert_true(pyro_builder_apply(&kit->builder, &kit->batch));

@@ -90,7 +90,7 @@ static void any_order_and_spelling(void **state)
     struct kit kit;
     kit_start(&kit, 0);
     kit_feed(&kit, spark_3_task);
-    /* The same record: keys the other way round, blanks, an escaped key, keys that nobody knows. */
+    /* The same record: keys the other way round, blanks, an escaped key, unknown keys. */
     kit_feed(
         &kit,
         "{ 'Task Metrics' : {'Output Metrics':{'Records Written':34,'Bytes Written':33},'Input Metrics':"

@@ -156,7 +156,7 @@ static void block_updates(void **state)
                                  BLOCK("1", "broadcast_1_piece0", "true", "0") BLOCK("1", "rdd_x_y", "true", "0"));
     assert_int_equal(kit_events(app, "SparkListenerBlockUpdated"), 6);
     assert_int_equal(app->rdds.count, 1);
-    assert_int_equal(app->rdds.items[0].memory_bytes, 18000); /* both at once; one that is told twice counts once */
+    assert_int_equal(app->rdds.items[0].memory_bytes, 18000); /* both at once; one that is reported twice counts once */
     assert_int_equal(app->rdds.items[0].disk_bytes, 5);
     assert_int_equal(app->rdds.items[0].dropped_blocks, 1);
     kit_done(&kit);
@@ -186,7 +186,7 @@ static void exclusions(void **state)
         "{'Event':'SparkListenerNodeUnblacklisted','time':23,'hostId':'h2'}\n"
         "{'Event':'SparkListenerNodeExcluded','time':7}\n");
     assert_int_equal(app->integrity.bad_lines, 0); /* one that names nothing is counted */
-    assert_int_equal(app->exclusions.count, 7);    /* told by both names: one */
+    assert_int_equal(app->exclusions.count, 7);    /* reported by both names: one */
     assert_text(app->exclusions.items[0].kind, "executor");
     assert_int_equal(app->exclusions.items[0].until_ms, 20);
     assert_int_equal(app->exclusions.items[0].failures, 2);
@@ -332,7 +332,7 @@ static void connect_operations(void **state)
     kit_done(&kit);
 }
 
-/* Every row of events.def: recognised by its name, and nothing but its name in it is no crash. */
+/* Every row of events.def: recognized by its name, and a record with only its name does not crash. */
 static void every_name(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void every_name(void **state)
         char text[300];
         int len = snprintf(text, sizeof(text), "{\"x\":1,\"Event\":\"%s\"}\n{\"Event\":\"%s\",\"Event\":null}\n",
                            pyro_events[i].name.ptr, pyro_events[i].name.ptr);
-        assert_int_equal(pyro_event_find(pyro_events[i].name), i); /* no name stands there twice */
+        assert_int_equal(pyro_event_find(pyro_events[i].name), i); /* no name occurs twice */
         kit_start(&kit, 0);
         kit_feed_raw(&kit, text, (size_t)len);
         const struct pyro_app *app = kit_finish(&kit);

@@ -101,7 +101,7 @@ static void what_nobody_asked_for(void **state)
     kit_done(&kit);
 }
 
-/* What rules read of operators: of scans, joins and so on the text and the metadata, not without end. */
+/* What rules read of operators: of scans, joins and so on the text and the metadata, up to a limit. */
 static void what_rules_ask_for(void **state)
 {
     (void)state;

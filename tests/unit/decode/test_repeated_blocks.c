@@ -37,7 +37,7 @@ static void test_blocks_anywhere(void **state)
 {
     (void)state;
     assert_blocks("", 0, "");
-    assert_blocks("abcd", 0, ""); /* once is no block */
+    assert_blocks("abcd", 0, ""); /* once is not a block */
     assert_blocks("abcxabcyyabcx", 0, "3(abc)");
     assert_blocks("abxyxcdxabyyyzxcd", 0, "2(ab) 2(cd)");
     assert_blocks("aaaa", 0, ""); /* one symbol is none either */

@@ -278,7 +278,7 @@ static void test_simulator(void **state)
     assert_true(result.has_current);
 }
 
-/* Only up to so many slots have a price. */
+/* Only up to a number of slots have a price. */
 static enum pyro_status replay_with_few_prices(void *context, size_t run, const struct pyro_fleet_question *asked,
                                                const struct pyro_suggest_setting *settings, size_t count,
                                                struct pyro_simulated *ret, struct pyro_error *failure)
@@ -298,7 +298,7 @@ static void test_money_and_core_hours_are_not_compared(void **state)
     const struct pyro_suggest_simulator simulator = {replay_with_few_prices, has_log, &most_slots, true};
     struct pyro_suggest_asked asked = question();
     asked.priced = true;
-    /* 20 executors would be cheaper than 13, but nobody knows their price. */
+    /* 20 executors would be cheaper than 13, but their price is not known. */
     struct pyro_suggestion_result result = suggest(rows, RUNS, &asked, &simulator);
     assert_string_equal(setting(&result.chosen, "spark.executor.instances"), "13");
     assert_true(has_text(&result.doubts, "have no price: left out"));
@@ -391,7 +391,7 @@ static void test_core_time(void **state)
     struct pyro_core_time found = core_time_of(1, 9000);
     assert_true(found.fixed);
     assert_float_equal(pyro_core_time_predict(&found, 3, 100000), 3 * 91000, 1e-6);
-    /* Less than any run took: some of it is work all the same. */
+    /* Less than any run took: some of it is work nevertheless. */
     assert_float_equal(pyro_core_time_predict(&found, 3, 7000), 3 * 6100, 1e-6);
     found = core_time_of(0.4, 0);
     assert_false(found.fixed);

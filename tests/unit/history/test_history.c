@@ -158,7 +158,7 @@ static void test_secret_accumulables(void **state)
     free(words);
 }
 
-/* What is forgotten is in no snapshot, and the listener goes on as if it were there. */
+/* What is forgotten is in no snapshot, and the listener goes on as if it were not forgotten. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -297,7 +297,7 @@ static size_t line_end(size_t from)
     return (size_t)(strchr(log_text + from, '\n') + 1 - log_text);
 }
 
-/* Only whole lines count while a log is written; one that was replaced is read anew. */
+/* Only whole lines count while a log is written; one that was replaced is read again. */
 static void test_files(void **state)
 {
     (void)state;

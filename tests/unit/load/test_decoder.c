@@ -1,4 +1,4 @@
-/* Feeding a log as it grows: pieces do not show, snapshots stay as they were. */
+/* Feeding a log as it grows: pieces do not show, snapshots do not change. */
 #include "kit.h"
 
 static void pieces_do_not_show(void **state)
@@ -47,7 +47,7 @@ static void snapshots_stay(void **state)
     assert_int_equal(pyro_decoder_feed(decoder, log.data + SNAPSHOTS * piece, rest, &error), PYRO_OK);
     assert_int_equal(pyro_decoder_finish(decoder, &app, &error), PYRO_OK);
     pyro_decoder_free(decoder);
-    for (int i = 0; i < SNAPSHOTS; i++) { /* the decoder is gone, the newest application is used: nothing changes */
+    for (int i = 0; i < SNAPSHOTS; i++) { /* the decoder is freed, the newest application is used: nothing changes */
         kit_report(kept[i], &now);
         assert_string_equal(now.data, before[i].data);
         pyro_strbuf_done(&before[i]);

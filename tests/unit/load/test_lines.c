@@ -1,5 +1,5 @@
-/* Whoever looks for the ends of lines looks at each byte a bounded number of times, however long a line is and in
- * whatever pieces it comes. The program is linked so that the functions that look at bytes count them. */
+/* The search for ends of lines looks at each byte a bounded number of times, however long a line is and in whatever
+ * pieces it comes. The program is linked so that the functions that look at bytes count them. */
 #include <stdatomic.h>
 #include <unistd.h>
 #include <zstd.h>

@@ -162,7 +162,7 @@ static void file_that_shrinks(void **state)
             struct pyro_strbuf report;
             kit_write(path, log.data, log.len);
             pyro_strbuf_init(&report, NULL);
-            kit_report(kit_load(path, &options), &report); /* what was there is read */
+            kit_report(kit_load(path, &options), &report); /* what was complete is read */
             pyro_strbuf_done(&report);
         }
     pyro_strbuf_done(&log);

@@ -43,7 +43,7 @@ static void add_task(struct pyro_strbuf *log, int id, int launch, int finish, co
                        id, id, launch, executor, finish, finish - launch);
 }
 
-/* Overlapping tasks of one executor, one that begins where another ends, one on an executor that nobody added. */
+/* Overlapping tasks of one executor, one that begins where another ends, one on an executor that was never added. */
 static pyro_diagnosis *overlapping(void)
 {
     struct pyro_strbuf log;
@@ -113,7 +113,7 @@ static void of_more_tasks_the_failed_and_the_longest_stay(void **state)
     "\"physicalPlanDescription\":\"p\",\"sparkPlanInfo\":{\"nodeName\":\"" number "\",\"simpleString\":\"" number      \
     "\"" tree "}}\n"
 
-/* Plans that were replaced are there when they are asked for, wherever the log was cut when it was fed. */
+/* Plans that were replaced are available when they are asked for, wherever the log was cut when it was fed. */
 static void plans_that_were_replaced(void **state)
 {
     (void)state;

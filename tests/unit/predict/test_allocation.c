@@ -1,7 +1,7 @@
 /* Dynamic allocation, on runs whose answers are computed by hand. */
 #include "whatif_scene.h"
 
-/* Sixteen tasks of ten seconds on one slot that is there after a second; they wait from half a second on. */
+/* Sixteen tasks of ten seconds on one slot that comes after a second; they wait since half a second. */
 static struct whatif_scene sixteen_tasks(void)
 {
     struct whatif_scene scene = whatif_scene(162000);
@@ -15,7 +15,7 @@ static struct whatif_scene sixteen_tasks(void)
     return scene;
 }
 
-/* One from the start; after a second of backlog one is asked for, a second later two, then four: these are there after
+/* One from the start; after a second of backlog one is asked for, a second later two, then four: these come after
  * another second each. */
 static void test_ramp(void **state)
 {

@@ -237,7 +237,7 @@ static void test_lower_limits_of_skew(void **state)
     whatif_free(&scene);
 }
 
-/* Two hundred tasks that read next to nothing: their time is theirs, whatever they read. */
+/* Two hundred tasks that read almost nothing: their time is theirs, whatever they read. */
 static void test_small_tasks_cost_what_they_take(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@ static void run(struct whatif_scene *scene, const char *executor, const char *le
 }
 
 /* Four tasks of `ms` on two executors of one slot. Three have their data on the first one; the last went to the other
- * after ten seconds in vain, and takes twice as long there. */
+ * after ten seconds without success, and takes twice as long there. */
 static struct whatif_scene waited(void)
 {
     struct whatif_scene scene = whatif_scene(18000);
@@ -35,10 +35,10 @@ static void test_waits(void **state)
         {"spark.locality.wait=10s", 18000},
         /* At once: two tasks near and one away from its data (8 s), then the one of 8 s where it ran. */
         {"spark.locality.wait=0s", 16000},
-        /* The second of two tasks near ends at 8 s; the other slot has the third one from 5 s on, which takes 8 s. */
+        /* The second of two tasks near ends at 8 s; the other slot has the third one since 5 s, which takes 8 s. */
         {"spark.locality.wait=5s", 16000},
         {"spark.locality.wait.process=5s", 16000},
-        {"spark.locality.wait.rack=5s", 18000}, /* nobody waited for a rack */
+        {"spark.locality.wait.rack=5s", 18000}, /* no task waited for a rack */
         /* It gets the slot near its data at 12 s, before it gives up, and takes half of its time there. */
         {"spark.locality.wait=20s", 16000},
         /* It gives up just before that. */

@@ -46,7 +46,7 @@ static void test_goals(void **state)
     }
     assert_int_equal(best->wall_expected_ms, 3000); /* a slot for every task */
     assert_true(scene.whatif.optimum.met);
-    /* Any number of slots that divides 64 has no idle slot but for the driver's second: the fewer, the cheaper. */
+    /* Any number of slots that divides 64 has no idle slot except for the driver's second: the fewer, the cheaper. */
     best = search(&scene, NULL, (struct pyro_goal){.asked = true, .cost = true});
     assert_int_equal(best->executors * best->cores_per_executor, 1);
     assert_int_equal(best->core_ms, 65000);

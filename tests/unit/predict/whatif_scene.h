@@ -22,7 +22,7 @@ struct whatif_scene {
     struct pyro_whatif whatif;
 };
 
-/* An application of `ms`, not analysed yet. */
+/* An application of `ms`, not analyzed yet. */
 struct whatif_scene whatif_scene(int64_t ms);
 /* One job of one stage, both from `from` to `to`. Ids count from 0. */
 void whatif_stage(struct whatif_scene *scene, int64_t from, int64_t to);

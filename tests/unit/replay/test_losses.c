@@ -17,7 +17,7 @@ struct scene {
     struct pyro_replay *replay;
 };
 
-/* Two executors of one slot; each stage reads the one before it, and has so many tasks of a second. */
+/* Two executors of one slot; each stage reads the one before it, and has `tasks` tasks of a second. */
 static struct scene chain(const int *tasks, int stages)
 {
     struct scene scene = {.app = fixture_app(START, START)};
@@ -99,7 +99,7 @@ static void test_one_is_lost(void **state)
          * computed again (2.7 to 4.7 s), then both tasks. */
         {2500, 0, false, 6700, 2, 2, 1, 1, 1},
         {2500, 0, true, 4000, 1, 0, 0, 1, 0},
-        /* It is told a second before: the reduce task does not go there. */
+        /* It is announced a second before: the reduce task does not go there. */
         {2500, 1000, true, 4000, 0, 0, 0, 0, 0},
         {2500, 1000, false, 6700, 1, 2, 1, 0, 1},
         /* Behind the end. */

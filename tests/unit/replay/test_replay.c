@@ -156,7 +156,7 @@ static void test_executors_come_late(void **state)
     assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
     assert_int_equal(result.wall_ms, 200);
     assert_int_equal(result.core_ms, 400);
-    /* None at all: it ends all the same. */
+    /* None at all: it ends nevertheless. */
     change.executor_count = 0;
     assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
     assert_true(result.wall_ms > 0);
@@ -255,7 +255,7 @@ static void test_tasks_not_run(void **state)
     assert_int_equal(pyro_replay_base(replay).wall_ms, 500);
     assert_int_equal(wall_with(replay, no_task(1), NULL), 400); /* the second attempt comes first */
     assert_int_equal(wall_with(replay, no_task(2), NULL), 370);
-    assert_int_equal(wall_with(replay, no_task(0), NULL), 500); /* somebody must do it */
+    assert_int_equal(wall_with(replay, no_task(0), NULL), 500); /* an executor must do it */
     struct pyro_edit gone = no_task(0);
     gone.count = 1;
     assert_int_equal(wall_with(replay, gone, NULL), 400);
@@ -297,7 +297,7 @@ static void test_fatal_task_not_run(void **state)
     finish(app, replay);
 }
 
-/* The copy stands in for an original that is not run. */
+/* The copy replaces an original that is not run. */
 static void test_original_not_run(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void test_one_executor(void **state)
     assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
     assert_int_equal(result.wall_ms, 300);
     assert_int_equal(result.core_ms, 600);
-    edit.row = 0; /* never: nobody is left, and the one that was lost comes again */
+    edit.row = 0; /* never: no executor is left, and the one that was lost comes again */
     edit.from_ms = edit.to_ms = START;
     assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
     assert_int_equal(result.wall_ms, 500);
@@ -452,7 +452,7 @@ static void test_edits_of_nothing(void **state)
     finish(app, replay);
 }
 
-/* A diamond of stages in one job; stage 3 needs 1 and 2. Stage 2 is beside the longest path. */
+/* A diamond of stages in one job; stage 3 needs 1 and 2. Stage 2 is not on the longest path. */
 static void test_stage_graph(void **state)
 {
     (void)state;

@@ -134,7 +134,7 @@ static void test_serializers(void **unused)
     add_owner(&scene, 2, 3, 4, 1);
     add_sample(&scene, KRYO, SECOND, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 2);
     add_sample(&scene, DEEP, SECOND, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 1); /* Java's, for Kryo */
-    add_sample(&scene, ALL, SECOND, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 5);  /* nobody's */
+    add_sample(&scene, ALL, SECOND, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 5);  /* of no task */
     add_sample(&scene, SPARK, SECOND, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 2);
     add_sample(&scene, SPARK, 2LL * SECOND, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 1);
     add_sample(&scene, SPARK, 9LL * SECOND, PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 7);

@@ -22,8 +22,8 @@ struct scene {
     struct pyro_diagnosis *diagnosis;
 };
 
-/* Spark 3.5 on a cluster whose executors are there after two seconds; the clock stands behind warm-up tasks, so that
- * later tasks are not the first on their executors. */
+/* Spark 3.5 on a cluster whose executors come after two seconds; the clock is after warm-up tasks, so that later tasks
+ * are not the first on their executors. */
 struct scene scene_new(unsigned executors, unsigned cores);
 /* The same without warm-up tasks. */
 struct scene scene_cold(unsigned executors, unsigned cores);
@@ -32,7 +32,7 @@ typedef void (*scene_change)(struct fixture_task *task, unsigned index, void *co
 /* Adds a stage of `count` tasks of `ms[index % kinds]`, run on all slots; the next stage begins behind it. */
 struct pyro_stage *scene_stage(struct scene *scene, unsigned count, const int64_t *ms, unsigned kinds,
                                scene_change change, void *context);
-/* A SQL execution whose plan follows; stages join it by their `sql`. It ends with the application unless told. */
+/* A SQL execution whose plan follows; stages join it by their `sql`. It ends with the application unless set. */
 struct pyro_sql_execution *scene_query(struct scene *scene, int64_t sql);
 /* The next operator of that plan, below number `parent` (-1: the root). */
 void scene_node(struct scene *scene, int64_t parent, const char *name, const char *detail, const char *metadata);

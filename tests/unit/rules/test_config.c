@@ -94,7 +94,7 @@ static void test_patterns(void **state)
     assert_true(matches("data-skew:*etl.py:88", "data-skew:join at etl.py:88"));
     assert_false(matches("data-skew:*etl.py:8", "data-skew:join at etl.py:88"));
     assert_true(matches("count [a]*", "count [a] at x"));
-    /* Would take for ever where every star starts again for each of the others. */
+    /* Would never end if every star starts again for each of the others. */
     char text[4001], pattern[201];
     memset(text, 'a', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';

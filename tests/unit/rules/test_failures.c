@@ -210,8 +210,8 @@ static void test_lost_work_costs_its_time(void **state)
     scene_end(&scene);
     const struct pyro_finding *finding = scene_finding(&scene, "executor-lost");
     assert_non_null(finding);
-    /* As it was: 0 to 2 s and 0 to 3 s, then lost: again at 5 s (or 3 s), one after the other on executor 1. Without:
-     * 8 s beside 2 s. */
+    /* The unchanged run: 0 to 2 s and 0 to 3 s, then lost: again at 5 s (or 3 s), one after the other on executor 1.
+     * Without: 8 s against 2 s. */
     assert_in_range(finding->saves.wall_expected_ms, 4000, 8000);
     assert_true(finding->saves.wall_expected_ms < finding->saves.wall_high_ms);
     scene_free(&scene);
@@ -241,7 +241,7 @@ static void test_resource_wait_in_the_middle(void **state)
     fixture_property(scene.app, "spark", "spark.dynamicAllocation.enabled", "true");
     fixture_property(scene.app, "spark", "spark.dynamicAllocation.executorIdleTimeout", "2s");
     int64_t submitted = scene.now;
-    scene.now += 20000; /* a stage waits so long for the next executor */
+    scene.now += 20000; /* a stage waits this long for the next executor */
     fixture_executor(scene.app, "1", 2, scene.now, PYRO_NONE);
     scene_stage(&scene, 20, &two_s, 1, NULL, NULL)->submitted_ms = submitted;
     scene_end(&scene);
@@ -286,7 +286,7 @@ static void test_slow_start_counts(void **state)
     assert_in_range(finding->saves.wall_expected_ms, 122000 - 30000 - 500, 122000 - 30000);
     assert_int_equal(finding->severity, PYRO_SEVERITY_CRITICAL);
     scene_free(&scene);
-    scene = slow_start(false); /* the driver was no sooner */
+    scene = slow_start(false); /* the driver was not sooner */
     finding = scene_finding(&scene, "resource-wait");
     assert_non_null(finding);
     assert_int_equal(finding->severity, PYRO_SEVERITY_LOW);

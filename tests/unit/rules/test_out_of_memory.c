@@ -95,7 +95,7 @@ static void test_deaths_of_memory(void **state)
          "executor-oom:container", "spark.executor.memoryOverhead"},
         {"yarn", "Container exited with code 137", "executor-oom:container", "spark.executor.memoryOverhead"},
         {"spark://host:7077", "Command exited with code 52", "executor-oom:heap", "spark.executor.memory"},
-        {"spark://host:7077", "Command exited with code 137", NULL, NULL}, /* somebody killed it: nothing says memory */
+        {"spark://host:7077", "Command exited with code 137", NULL, NULL}, /* it was killed: nothing says memory */
         {"yarn", "Container exited with code 143", NULL, NULL},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -44,7 +44,7 @@ static void missed_broadcast_join(void **state)
         {"SortMergeJoin [k#1], [k#2], RightOuter", by_key, MIB}, /* only the large one may */
         {"SortMergeJoin [k#1], [k#2], Inner", by_key, 90 * MIB}, /* too large */
         {"SortMergeJoin [k#1], [k#2], Inner", "Exchange hashpartitioning(k#1, 9), REPARTITION_BY_NUM", MIB},
-        {NULL, by_key, MIB}, /* nobody knows which join this is */
+        {NULL, by_key, MIB}, /* it is not known which join this is */
     };
     for (size_t i = 0; i < sizeof(quiet) / sizeof(*quiet); i++) {
         join(&query, quiet[i].detail, quiet[i].small, quiet[i].partitioning);
@@ -93,7 +93,7 @@ static void cartesian_product(void **state)
         query_rows(&query, 2, right_rows[i]);
         query_end(&query);
         const struct pyro_finding *finding = scene_finding(&query.scene, "cartesian-product");
-        assert_int_equal(finding != NULL, i == 0); /* one row is no product, 6 million pairs are few */
+        assert_int_equal(finding != NULL, i == 0); /* one row is not a product, 6 million pairs are few */
         if (finding)
             assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
         query_free(&query);
@@ -140,7 +140,7 @@ static void repeated_scan(void **state)
         }
         query_end(&query);
         const struct pyro_finding *finding = scene_finding(&query.scene, "repeated-scan");
-        assert_int_equal(finding != NULL, kind == 0); /* other filters, or next to nothing to read: no */
+        assert_int_equal(finding != NULL, kind == 0); /* other filters, or almost nothing to read: no */
         if (finding)
             assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
         query_free(&query);
@@ -165,7 +165,7 @@ static void join_strategy(void **state)
         {off, off, plain, plain, 100 * MIB, "is disabled"},
         {off, none, plain, plain, 100 * MIB, "is disabled"},
         {used, planner, NULL, cast, 100 * MIB, "another type"},
-        {none, planner, plain, cast, 100 * MIB, NULL}, /* the other side is shuffled all the same */
+        {none, planner, plain, cast, 100 * MIB, NULL}, /* the other side is shuffled nevertheless */
         {none, planner, plain, plain, 100 * MIB, NULL},
         {off, off, plain, plain, 10 * MIB, NULL},
         {off, off, "Exchange hashpartitioning(k#1L, 6), REPARTITION_BY_NUM", NULL, 100 * MIB, NULL},

@@ -15,7 +15,7 @@ static const int64_t one_s = 1000;
 
 #define assert_near(a, b, distance) assert_true(fabs((double)(a) - (double)(b)) <= (distance))
 
-/* What the run is shown with, once it is told whole. */
+/* What the run is shown with, once it is complete. */
 static struct pyro_diagnosis *look(struct scene *scene, const char *profile)
 {
     struct pyro_config config = {.profile = NULL};
@@ -336,7 +336,7 @@ static double figure(const struct pyro_diagnosis *diagnosis, const char *name)
     return verdict(diagnosis, name)->value;
 }
 
-/* Two executors of two cores from 2 s on. After 2 s of warm-up that no job lists, a job of two stages: four tasks of 1,
+/* Two executors of two cores since 2 s. After 2 s of warm-up that no job lists, a job of two stages: four tasks of 1,
  * 1, 1 and 5 s (5 s long), then two of 2 s (2 s long). */
 static void test_sparklens(void **state)
 {

@@ -27,7 +27,7 @@ static void belongs(struct fixture_task *task, unsigned index, void *context)
     task->row[PYRO_TASK_stage_attempt] = stage->attempt;
 }
 
-/* A stage whose files vanish, and `again` attempts more. */
+/* A stage whose files are removed, and `again` attempts more. */
 static struct scene retried(int64_t again, unsigned tasks_again)
 {
     struct scene scene = scene_new(2, 2);

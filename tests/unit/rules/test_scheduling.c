@@ -70,7 +70,7 @@ static void test_slow_host_needs_several_stages(void **state)
     scene_free(&scene);
 }
 
-/* The first host has three times the data: that is no fault of it. */
+/* The first host has three times the data: that is not its fault. */
 static void more_data(struct fixture_task *task, unsigned index, void *context)
 {
     slow_first(task, index, context);
@@ -238,7 +238,7 @@ static void near_data(struct fixture_task *task, unsigned index, void *context)
         pyro_intern((struct pyro_string_pool *)context, PYRO_SLICE_LITERAL("PROCESS_LOCAL"));
 }
 
-/* All tasks on the first executor although the second is there and empty. */
+/* All tasks on the first executor although the second is idle. */
 static struct scene one_sided(const char *wait)
 {
     struct scene scene = scene_new(2, 2);

@@ -54,7 +54,7 @@ static void test_any_numbers(void **state)
             for (size_t i = 0; i < counts[c]; i++)
                 values[i] = (int64_t)((next_random(&random) & masks[m]) - (masks[m] >> 1));
             check(&room, values, counts[c]);
-            /* Nearly all the same, and a few far away: the bins are of no use. */
+            /* Nearly all equal, and a few far away: the bins are of no use. */
             for (size_t i = 0; i < counts[c]; i++)
                 if (i % 50)
                     values[i] &= 0x7f;

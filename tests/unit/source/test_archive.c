@@ -17,7 +17,7 @@ static void test_single_members(void **state)
 {
     static member MEMBERS[] = {{"local-1_2", EVENT "b\n"},  {"local-1_1", EVENT "a\n"}, {"sub/local-3", EVENT},
                                {"__MACOSX/local-3", EVENT}, {"sub/.hidden", EVENT},     {NULL, NULL}};
-    kit_write_zip(*state, "logs", MEMBERS); /* recognised by content, not by name */
+    kit_write_zip(*state, "logs", MEMBERS); /* recognized by content, not by name */
     kit_expect_logs(*state, "logs",
                     "logs!local-1_1: local-1_1 | logs!local-1_2: local-1_2 | logs!sub/local-3: local-3");
     struct pyro_log_list list;
@@ -215,7 +215,7 @@ static bool never_known(void *context, const char *path, const struct stat *stat
     return false;
 }
 
-/* What may be decompressed is told by the file, and divided among an archive's members. */
+/* The file decides what may be decompressed, and divided among an archive's members. */
 static void test_untrusted_folders(void **state)
 {
     static member MEMBERS[] = {{"a", EVENT}, {"b", EVENT EVENT EVENT}, {"empty", ""}, {NULL, NULL}};

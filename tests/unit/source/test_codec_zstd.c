@@ -5,7 +5,7 @@
 
 #define CODEC (&pyro_codec_zstd)
 
-/* One frame; `flush_every` > 0 makes a block of each so many bytes, as Spark's flushes do. */
+/* One frame; `flush_every` > 0 makes a block of each `flush_every` bytes, as Spark's flushes do. */
 static void add_frame(struct pyro_strbuf *stream, const char *plain, size_t len, size_t flush_every, int checksum)
 {
     ZSTD_CCtx *context = ZSTD_createCCtx();

@@ -143,7 +143,7 @@ static void test_standard_input(void **state)
     char *text = kit_read(&part, NULL, NULL, 0);
     assert_string_equal(text, plain.data);
     free(text);
-    /* Standard input at another offset than 0 is no file to pread() from. */
+    /* Standard input at another offset than 0 is not a file to pread() from. */
     assert_int_equal(lseek(STDIN_FILENO, 100, SEEK_SET), 100);
     struct pyro_reader *reader = NULL;
     int fd;

@@ -33,7 +33,7 @@ static struct pyro_app *new_app(int64_t length_ms)
     return app;
 }
 
-/* A task that read and wrote so much; takes back `app`. */
+/* A task that read and wrote `bytes`; takes back `app`. */
 static void add_task(struct pyro_app *app, int64_t from_ms, int64_t to_ms, int64_t bytes)
 {
     struct fixture_task task = fixture_task(app, 0, "1", START_MS + from_ms, START_MS + to_ms);

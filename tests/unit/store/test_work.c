@@ -132,7 +132,7 @@ static void test_a_lease_that_ended_goes_to_another(void **state)
     struct pyro_lease lease = lease_of(&mine.items[0]);
     bool held = false;
     change("UPDATE work SET until_ms = 0");
-    /* Whoever still works on it may renew it as long as nobody has taken it. */
+    /* Its holder may renew it as long as no other has taken it. */
     assert_int_equal(work->renew(first, &lease, &held, NULL), PYRO_OK);
     assert_true(held);
     struct claimed none = claim(second, "two", 1);
@@ -181,14 +181,14 @@ static void test_failures_are_due_later_and_then_dead(void **state)
     }
     assert_int_equal(count_all().items[PYRO_WORK_DEAD], 1);
     assert_int_equal(number("SELECT count(*) FROM error"), PYRO_WORK_TRIES);
-    /* A log that has changed is new; so is everything when somebody asks for that. */
+    /* A log that has changed is new; so is everything if that is asked for. */
     assert_int_equal(offer(first, "a", "1", 10), 0);
     assert_int_equal(offer(first, "a", "2", 10), 1);
     struct claimed got = claim(first, "one", 1);
     struct pyro_lease lease = lease_of(&got.items[0]);
     assert_int_equal(got.items[0].tries, 0);
     assert_string_equal(lease.stamp, "2");
-    assert_int_equal((work->fail)(first, &lease, true, &row, NULL), PYRO_OK); /* for good */
+    assert_int_equal((work->fail)(first, &lease, true, &row, NULL), PYRO_OK); /* permanently */
     assert_int_equal(count_all().items[PYRO_WORK_DEAD], 1);
     size_t again = 0;
     assert_int_equal(work->retry(first, SOURCE, &again, NULL), PYRO_OK);

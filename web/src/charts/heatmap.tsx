@@ -1,4 +1,4 @@
-/** Cells coloured by a value: rows with names, columns over time. The page shows the same data as a table. */
+/** Cells colored by a value: rows with names, columns over time. The page shows the same data as a table. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { offset } from "../format";
 import { colour, useTheme } from "../ui/theme";
@@ -24,7 +24,7 @@ function parse(hex: string): [number, number, number] {
     return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }
 
-/** Between the colours of nothing and of the most. */
+/** Between the colors of nothing and of the most. */
 function shade(low: number[], high: number[], part: number): string {
     const mix = low.map((value, i) => Math.round(value + (high[i]! - value) * part));
     return `rgb(${mix.join(" ")})`;

@@ -1,4 +1,4 @@
-/** uPlot as a component: as wide as its place, in the theme's colours, with a tip at the nearest point. */
+/** uPlot as a component: as wide as its place, in the theme's colors, with a tip at the nearest point. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { colour, useTheme } from "../ui/theme";

@@ -168,7 +168,7 @@ export function embeddedBelow(prefix: string): string[] {
     return embedded === null ? [] : [...embedded.documents.keys()].filter((address) => address.startsWith(prefix));
 }
 
-/** Where the server has it: for pictures, which are no documents. */
+/** Where the server has it: for pictures, which are not documents. */
 export function serverAddress(address: string): string {
     return `pyrometer/v1/${address}`;
 }
@@ -259,7 +259,8 @@ export type State<T> =
 
 type Held = { address: string | null; data?: unknown; error?: DocumentError };
 
-/** While the next document is on its way the last one stays, so that a list does not vanish at every letter of a search. */
+/** While the next document is on its way the last one stays, so that a list does not disappear at every letter of a
+ * search. */
 export function useLasting<T>(address: string | null): State<T> {
     const state = useDocument<T>(address);
     const last = useRef<State<T>>(state);

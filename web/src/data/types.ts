@@ -54,7 +54,7 @@ export interface Finding {
         /** What was simulated: its settings, or a change of the program. Older reports do not have it. */
         basis?: Null<"settings" | "code">;
     };
-    /** Said to be false for this application before; told, but not in full. */
+    /** Said to be false for this application before; shown, but not in full. */
     folded?: boolean;
 }
 
@@ -251,7 +251,7 @@ export interface Applications {
             spark_version: Null<string>;
             log: Null<string>;
             log_bytes: Null<number>;
-            /** Only the report that a store keeps is there. */
+            /** There is only the report that a store keeps. */
             stored?: boolean;
         }[];
         past_runs_ms: number[];

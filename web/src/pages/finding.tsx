@@ -233,7 +233,7 @@ export function FindingCard({
     const card = useRef<HTMLElement>(null);
     useEffect(() => {
         if (!wanted) return;
-        // It may stand behind a line that hides what is less important.
+        // It may be below a line that hides what is less important.
         card.current?.closest("details")?.setAttribute("open", "");
         card.current?.focus();
         card.current?.scrollIntoView({ block: "start" });

@@ -218,7 +218,7 @@ function Overview({ filters }: { filters: Filters }) {
     );
 }
 
-/** One application: the trend, how it ran, and where it stands. */
+/** One application: the trend, how it ran, and its place. */
 function Application({ filters }: { filters: Filters }) {
     if (!filters.app) return <Empty title="No application">Choose one in the overview, or type its name above.</Empty>;
     return (

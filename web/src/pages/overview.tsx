@@ -77,7 +77,7 @@ function Findings({ report, place, wanted }: { report: Report; place: Place; wan
     const low = report.findings.filter((finding) => !finding.folded && finding.severity === "low");
     const folded = report.findings.filter((finding) => finding.folded);
     const rest = report.findings.filter((finding) => !finding.folded && finding.severity !== "low");
-    // Low ones stand behind a line, unless there is nothing else to see.
+    // Low ones are below a line, unless there is nothing else to see.
     const hidden = rest.length > 0 || low.length > 4;
     return (
         <>

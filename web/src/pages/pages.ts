@@ -22,7 +22,7 @@ import { Timeline } from "./timeline";
 import { Upload } from "./upload";
 import { WhatIfPage } from "./whatif";
 
-/** What a page of one application is told. */
+/** What a page of one application gets. */
 export interface AppPageProps {
     app: string;
     /** "-" for the attempt without an id. */

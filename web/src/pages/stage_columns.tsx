@@ -45,7 +45,7 @@ function numbers(
     return { name, number: true, value, cell: (row) => text(value(row)), ...more };
 }
 
-/** Nothing where it is zero: what a stage did not do is no column to read. */
+/** Nothing where it is zero: what a stage did not do needs no column. */
 const some = (value: number | null) => (value ? bytes(value) : "");
 const someCount = (value: number | null) => (value ? count(value) : "");
 /** Left out where the page is narrow. */

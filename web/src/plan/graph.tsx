@@ -1,4 +1,4 @@
-/** A plan as a picture: boxes coloured by their own time, wires as thick as the rows that go over them. */
+/** A plan as a picture: boxes colored by their own time, wires as thick as the rows that go over them. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { duration, plural } from "../format";
 import { BOX, type Placed, placePlan, stagesOf } from "./layout";
@@ -91,7 +91,7 @@ export function PlanGraph({
     const fit = () => {
         const width = place.current?.clientWidth ?? 800;
         const scale = Math.max(LEAST_SCALE, Math.min(1, width / placed.width, HEIGHT / placed.height));
-        // a tall plan begins at its top, readable; a small one stands in the middle
+        // a tall plan begins at its top, readable; a small one is in the middle
         const readable = Math.max(scale, Math.min(0.75, width / placed.width));
         setView({ x: Math.max(0, (width - placed.width * readable) / 2), y: 0, scale: readable });
     };

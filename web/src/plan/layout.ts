@@ -1,4 +1,4 @@
-/** Where the operators of a plan stand: what feeds an operator is above it. */
+/** The places of a plan's operators: what feeds an operator is above it. */
 import { graphlib, layout } from "@dagrejs/dagre";
 import type { Plan, PlanNode } from "./types";
 
@@ -33,7 +33,7 @@ export function withoutFrames(plan: Plan): { nodes: PlanNode[]; edges: [number, 
     for (const node of plan.nodes) {
         if (node.frame) continue;
         let to = feeds.get(node.id);
-        const seen = new Set<number>(); // a plan that runs in a circle is no plan, but must not hang the page
+        const seen = new Set<number>(); // a plan that runs in a circle is not valid, but must not hang the page
         while (to !== undefined && byId.get(to)?.frame && !seen.has(to)) {
             seen.add(to);
             to = feeds.get(to);
@@ -43,7 +43,7 @@ export function withoutFrames(plan: Plan): { nodes: PlanNode[]; edges: [number, 
     return { nodes: plan.nodes.filter((node) => !node.frame), edges };
 }
 
-/** Ids of its stages, each once: a stage that ran again is there for each attempt. */
+/** Ids of its stages, each once: a stage that ran again is in it for each attempt. */
 export function stagesOf(node: PlanNode): number[] {
     return [...new Set(node.stages)].sort((a, b) => a - b);
 }

@@ -152,7 +152,7 @@ export interface Points {
     rows: number[];
 }
 
-/** Tasks as points, by x. On logarithmic axes what is below one stands at one. */
+/** Tasks as points, by x. On logarithmic axes what is below one is at one. */
 export function points(stage: StageDocument, xName: string, yName: string, least = -Infinity): Points {
     const [xs, ys, status, task] = [xName, yName, "status", "task"].map((name) => column(stage, name)) as [
         Column,

@@ -20,7 +20,7 @@ export interface Scene {
     /** Width of the names on the left. */
     labels: number;
     colouring: Colouring;
-    /** Indexes of the stages that stand out; null: all alike. */
+    /** Indexes of the emphasized stages; null: all alike. */
     chosen: Set<number> | null;
     /** A task that is pointed at, or -1. */
     task: number;
@@ -67,7 +67,7 @@ export function readColours(): Colours {
     };
 }
 
-/** Rectangles collected by colour: changing the colour is what costs. */
+/** Rectangles collected by color: changing the color is what costs. */
 class Buckets {
     private readonly lists = new Map<string, number[]>();
 
@@ -104,7 +104,7 @@ function taskColour(scene: Scene, colours: Colours, task: number): string {
     return colours.stages[Math.max(stage, 0) % PALETTE]!;
 }
 
-/** Tasks of one row. Neighbours of one colour that touch are one rectangle; what is hidden in a pixel is left out. */
+/** Tasks of one row. Neighbors of one color that touch are one rectangle; what is hidden in a pixel is left out. */
 function drawRow(scene: Scene, colours: Colours, track: Track, buckets: Buckets, x: (time: number) => number): void {
     const { model, view } = scene;
     const row = model.rows[track.index]!;
@@ -134,7 +134,7 @@ function drawRow(scene: Scene, colours: Colours, track: Track, buckets: Buckets,
     if (style) buckets.add(style, from, y, to - from, height);
 }
 
-/** Gaps of the driver that a finding is about: a pattern, so that it is no matter of colour alone. */
+/** Gaps of the driver that a finding is about: a pattern, so that it does not depend on color alone. */
 function hatch(context: CanvasRenderingContext2D, colours: Colours, scene: Scene, left: number, right: number): void {
     const height = scene.height - AXIS;
     context.save();
@@ -223,7 +223,7 @@ const FLAG = 11;
 /** Left and right of a bar's text. */
 const PADDING = 3;
 
-/** That a finding is about it: a frame in its severity's colour, and an exclamation mark where there is room. */
+/** That a finding is about it: a frame in its severity's color, and an exclamation mark where there is room. */
 function markBox(
     context: CanvasRenderingContext2D,
     colours: Colours,
@@ -249,7 +249,7 @@ function markBox(
     context.textAlign = "left";
 }
 
-/** Bars of a lane with their labels. `paint` gives a bar's colours, and the name behind its label. */
+/** Bars of a lane with their labels. `paint` gives a bar's colors, and the name after its label. */
 function drawBars(
     scene: Scene,
     context: CanvasRenderingContext2D,
@@ -270,7 +270,7 @@ function drawBars(
         const left = Math.max(scene.labels, x(bar.from));
         const right = Math.min(scene.width, Math.max(left + 1.5, x(bar.to)));
         const about = findings?.get(bar.index);
-        // What is hidden in a pixel is left out, but for one mark a pixel.
+        // What is hidden in a pixel is left out, except one mark a pixel.
         if (about && right > framed) {
             framed = right;
             marked.push(() => markBox(context, colours, about, left, y, right - left, track.height - 1));
@@ -342,7 +342,7 @@ function drawLabels(scene: Scene, context: CanvasRenderingContext2D, colours: Co
     context.restore();
 }
 
-/** When the executor was there, as a line under its name. */
+/** When the executor was alive, as a line under its name. */
 function drawLifetime(
     scene: Scene,
     colours: Colours,

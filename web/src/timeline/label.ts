@@ -2,7 +2,7 @@
 
 export type Measure = (text: string) => number;
 
-/** A text that says less than this is no help. */
+/** A text that says less than this does not help. */
 const FEWEST_LETTERS = 6;
 
 /** The text, or as much of its beginning as there is room for; empty where that would be a few letters. */

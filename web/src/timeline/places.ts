@@ -89,7 +89,7 @@ export function marksOf(document: Timeline, findings: Finding[]): Marks {
 
 const SEVERITIES = ["low", "moderate", "severe", "critical"];
 
-/** The worst of them, whose colour the mark has. */
+/** The worst of them, whose color the mark has. */
 export function worst(findings: Finding[]): Finding["severity"] {
     return findings.reduce<Finding["severity"]>(
         (most, { severity }) => (SEVERITIES.indexOf(severity) > SEVERITIES.indexOf(most) ? severity : most),

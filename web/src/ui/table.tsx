@@ -9,7 +9,7 @@ export interface Column<Row> {
     cell: (row: Row) => ComponentChildren;
     /** What it is sorted by; without it the column does not sort. */
     value?: (row: Row) => number | string | null | undefined;
-    /** Numbers stand right. */
+    /** Numbers are aligned right. */
     number?: boolean;
     class?: string;
     title?: string;

@@ -1,4 +1,4 @@
-/** Light or dark: what the system prefers, or what was chosen here. Charts ask for colours and are told of changes. */
+/** Light or dark: what the system prefers, or what was chosen here. Charts ask for colors and hear of changes. */
 import { useEffect, useReducer } from "preact/hooks";
 
 export type Theme = "light" | "dark";
@@ -60,7 +60,7 @@ export function useTheme(): Theme {
     return current;
 }
 
-/** A colour of the style sheet (styles/colours.css), for canvases. */
+/** A color of the style sheet (styles/colours.css), for canvases. */
 export function colour(name: string): string {
     return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

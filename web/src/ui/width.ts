@@ -1,4 +1,4 @@
-/** How wide an element is in CSS pixels, again whenever that changes; 0 before it is there. */
+/** How wide an element is in CSS pixels, again whenever that changes; 0 before it exists. */
 import type { RefObject } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 

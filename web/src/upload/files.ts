@@ -26,7 +26,7 @@ function entriesOf(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]
 }
 
 export async function filesOf(data: DataTransfer): Promise<Named[]> {
-    // entries are gone once this returns to the browser: take them all before the first wait
+    // entries are invalid once this returns to the browser: take them all before the first wait
     const waiting: { path: string; entry: FileSystemEntry }[] = [];
     const found: Named[] = [];
     for (const item of data.items) {

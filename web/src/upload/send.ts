@@ -16,7 +16,7 @@ const MOST_MEMBERS = 1000;
 
 export const failed = (error: string): Sent => ({ applications: [], files: [], unreadable: [], error });
 
-/** Why it is no use to send it at all; null: it may be. */
+/** Why sending it at all is useless; null: it may be useful. */
 export function refusal(unit: Unit, most: number | null): string | null {
     const size = bytesOf(unit);
     if (most !== null && size > most)

@@ -79,7 +79,7 @@ function localHeader(member: Member): Uint8Array<ArrayBuffer> {
 function centralHeader(member: Member): Uint8Array<ArrayBuffer> {
     return record([
         [4, 0x02014b50],
-        [2, (3 << 8) | 20], // as Unix makes them: the mode stands in the upper half of the attributes
+        [2, (3 << 8) | 20], // as Unix makes them: the mode is in the upper half of the attributes
         ...common(member),
         [2, 0],
         [2, 0],
