@@ -10,6 +10,7 @@ Each page is opened in a browser that has the web UI loaded already, `--times` t
 from __future__ import annotations
 
 import argparse
+import json
 import sqlite3
 import sys
 from pathlib import Path
@@ -21,7 +22,6 @@ for folder in ("tests/web", "tests/serve", "tests"):
 from browser import Watched, launched, missing  # noqa: E402
 from servers.pyrometer import Server  # noqa: E402
 
-VIEWS = ["usage", "histogram", "configurations", "allocation", "partitions", "parallelism", "idle", "waste", "findings", "problems", "adoption"]
 # From the change of the address to the frame after the one in which the answer is on the page.
 WATCH = """view => new Promise(done => {
   performance.clearResourceTimings();
@@ -67,7 +67,9 @@ def main() -> None:
     print("| page | answer kB | answer ms | drawn after ms |\n| --- | ---: | ---: | ---: |")
     with launched() as browser, Server(f"sqlite:{options.store.absolute()}", "--config", "none") as server:
         watched = Watched(browser, origin=f"http://{server.host}:{server.port}/")
-        for route in [*VIEWS, f"runs?app={application}"]:
+        views = [view["name"] for view in json.loads(server.request("GET", "/pyrometer/v1/fleet")[2])["views"]]
+        routes = [view for view in views if view not in ("runs", "compare")]
+        for route in [*routes, f"runs?app={application}"]:
             row = measure(watched.page, watched.origin, route, options.times)
             print(f"| {route.partition('?')[0]} | {row['bytes'] / 1000:.0f} | {row['answer']:.0f} | {row['drawn']:.0f} |", flush=True)
         watched.close()

@@ -933,6 +933,9 @@ PYRO_API const char **pyro_fleet_option(struct pyro_fleet_options *options, size
 /* Name and meaning of a view; NULL beyond the last one. */
 PYRO_API const char *pyro_fleet_view_name(size_t index);
 PYRO_API const char *pyro_fleet_view_meaning(size_t index);
+/* 1: the view takes this option ("value", "prices", ...) beyond those that all views take. 0: it does not, or there is
+ * no such view. */
+PYRO_API int pyro_fleet_view_takes(const char *view, const char *option);
 /* Writes a view of the store's runs as text, JSON (pyrometer.fleet_VIEW/1), CSV (its first table) or Markdown.
  * PYRO_ERROR_ARGUMENT: there is no such view, field or option, or the question is too large for the store. `options`:
  * allocator and progress. */

@@ -63,8 +63,12 @@ struct cli_verb_body {
     int (*run)(const struct cli_call *call); /* gives the exit status */
     size_t least, most;                      /* number of arguments */
     const struct cli_option *options;
-    const char *choices;     /* of the first argument, for completions: words, or "@verbs", "@rules", "@files", or NULL;
-                              * words and then "@files": files follow the first argument */
+    const char *choices; /* of the first argument, for completions: words, or "@verbs", "@rules", "@files", or NULL;
+                          * words and then "@files": files follow the first argument */
+    /* Words that the first argument may be, from a table: by index; NULL: there are no more. They precede `choices`,
+     * and the help lists them with their meanings below `words_title`. */
+    const char *(*word)(size_t index, const char **ret_meaning);
+    const char *words_title;
     const char *description; /* paragraphs separated by blank lines */
     const struct cli_example *examples;
 };

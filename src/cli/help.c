@@ -103,6 +103,18 @@ static void put_option(struct cli_output *output, const struct cli_option *optio
     cli_put_wrapped(output, text, 0, 2 * INDENT, WIDTH);
 }
 
+static void put_list_of_words(struct cli_output *output, const struct cli_verb_body *body)
+{
+    const char *word, *meaning;
+    if (body->word == NULL)
+        return;
+    cli_putf(output, "\n%s:\n", body->words_title);
+    for (size_t i = 0; (word = body->word(i, &meaning)) != NULL; i++) {
+        cli_putf(output, "    %-15s ", word);
+        cli_put_wrapped(output, meaning, 20, 20, WIDTH);
+    }
+}
+
 void cli_help_verb(struct cli_output *output, const void *context)
 {
     const struct cli_verb *verb = context;
@@ -110,6 +122,7 @@ void cli_help_verb(struct cli_output *output, const void *context)
              verb->arguments[0] != '\0' ? " " : "", verb->arguments);
     cli_puts(output, verb->body->options[1].name != NULL ? " [OPTION...]\n\n" : "\n\n");
     cli_put_wrapped(output, verb->body->description, 0, 0, WIDTH);
+    put_list_of_words(output, verb->body);
     cli_puts(output, "\nOptions:\n");
     for (const struct cli_option *option = verb->body->options; option->name != NULL; option++)
         put_option(output, option);

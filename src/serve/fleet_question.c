@@ -30,8 +30,7 @@ enum pyro_status pyro_serve_fleet_write(const struct serve_fleet_question *quest
     pyro_prices *own = NULL;
     PYRO_TRY(pyro_store_open_to_read(question->url, &store, error));
     enum pyro_status status = PYRO_OK;
-    bool priced = strcmp(question->view, "waste") == 0 || strcmp(question->view, "adoption") == 0;
-    if (priced && !prices)
+    if (!prices && pyro_fleet_view_takes(question->view, "prices"))
         status = pyro_prices_new(NULL, &own, error);
     wanted.prices = prices ? prices : own;
     if (status == PYRO_OK)

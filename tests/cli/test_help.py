@@ -37,6 +37,17 @@ def test_help_lists_every_verb(pyrometer: Command, words: list[str]) -> None:
         assert re.search(rf"^    {verb} ", run.stdout, re.M)
 
 
+def test_the_views_of_fleets_are_in_help_manual_and_completions(pyrometer: Command) -> None:
+    listed = re.search(r"^Views:\n((?: .*\n)+)", pyrometer("help", "fleet").stdout, re.M)
+    assert listed
+    views = re.findall(r"^    (\w+) ", listed[1], re.M)
+    rows = (ROOT / "src" / "fleet" / "views" / "views.def").read_text(encoding="utf-8")
+    assert views == [*re.findall(r"^FLEET_VIEW\((\w+),", rows, re.M), "model"]
+    assert set(views) <= set(pyrometer("completions", "bash").stdout.split())
+    page = pyrometer("man", "fleet").stdout
+    assert all(f"\n.TP\n.B {view}\n" in page for view in views)
+
+
 @pytest.mark.parametrize("verb", verbs())
 def test_help_of_a_verb(pyrometer: Command, verb: str) -> None:
     run = pyrometer(verb, "--help")

@@ -21,8 +21,9 @@ import repeated_runs  # noqa: E402
 import schemas  # noqa: E402
 import view_oracle as oracle  # noqa: E402
 from cli_command import Command  # noqa: E402
+from fleet_views import VIEWS  # noqa: E402
 from servers.pyrometer import Server  # noqa: E402
-from test_views import APP, VIEWS, compare_rows, rows_of  # noqa: E402
+from test_views import APP, compare_rows, rows_of  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,11 @@ def test_what_there_is(server: Server) -> None:
     schemas.check(document, "pyrometer.fleet-1.json")
     assert document["stores"] == [{"number": 1, "name": "fleet.db"}]  # without folders
     assert [view["name"] for view in document["views"]] == VIEWS
+    for view in document["views"]:
+        assert "by" in view["options"]
+        for option in {"value", "before", "instance"} - set(view["options"]):
+            failed = ask(server, view["name"], 400, **{option: "x"})
+            assert f"no option '{option}'" in failed["error"]["message"]
     version = json.loads(server.request("GET", "/pyrometer/v1/version")[2])
     assert version["stores"] == 1
 

@@ -15,10 +15,10 @@ sys.path.insert(0, str(ROOT / "tests" / "cli"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from cli_command import Command  # noqa: E402
+from fleet_views import VIEWS  # noqa: E402
 from repeated_runs import LOGS  # noqa: E402
 from servers import opensearch  # noqa: E402
 from servers.shared import ON_OPENSEARCH  # noqa: E402
-from test_views import VIEWS  # noqa: E402
 
 pytestmark = ON_OPENSEARCH
 

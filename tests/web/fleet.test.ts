@@ -175,9 +175,12 @@ test("values are shown by their unit", () => {
 test("the address asks only for what a view takes", () => {
     const filters = readFilters(new URLSearchParams("app=a b&by=user&value=x&since=30d&instance=m5&other=1"));
     assert.deepEqual(filters, { app: "a b", by: "user", value: "x", since: "30d", instance: "m5" });
-    assert.equal(viewAddress("usage", filters), "fleet/usage?app=a+b&since=30d&by=user");
-    assert.equal(viewAddress("runs", filters), "fleet/runs?app=a+b&since=30d&by=user");
-    assert.equal(viewAddress("runs", { by: "user" }), "fleet/runs?by=user");
-    assert.equal(viewAddress("waste", {}), "fleet/waste");
-    assert.equal(viewAddress("problems", filters), "fleet/problems?app=a+b&since=30d&by=user");
+    const usage = { name: "usage", options: ["by"] };
+    const runs = { name: "runs", options: ["by", "value"] };
+    const waste = { name: "waste", options: ["by", "instance"] };
+    assert.equal(viewAddress(usage, filters), "fleet/usage?app=a+b&since=30d&by=user");
+    assert.equal(viewAddress(runs, filters), "fleet/runs?app=a+b&since=30d&by=user&value=x");
+    assert.equal(viewAddress(runs, { by: "user" }), "fleet/runs?by=user");
+    assert.equal(viewAddress(waste, {}), "fleet/waste");
+    assert.equal(viewAddress(waste, filters), "fleet/waste?app=a+b&since=30d&by=user&instance=m5");
 });

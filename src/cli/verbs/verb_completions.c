@@ -29,6 +29,9 @@ static void put_words(struct cli_output *output, const char *choices, const char
 /* Every word that can be the first argument of the verb. */
 static void put_choices(struct cli_output *output, const struct cli_verb *verb, const char *before, const char *after)
 {
+    const char *word, *meaning;
+    for (size_t i = 0; verb->body->word != NULL && (word = verb->body->word(i, &meaning)) != NULL; i++)
+        cli_putf(output, "%s%s%s", before, word, after);
     put_words(output, verb->body->choices, before, after);
 }
 
@@ -40,7 +43,7 @@ static bool takes_files(const struct cli_verb *verb)
 /* Whether the first argument is a word although files follow. */
 static bool takes_word_first(const struct cli_verb *verb)
 {
-    return !takes_files(verb) || verb->body->choices[0] != '@';
+    return !takes_files(verb) || verb->body->word != NULL || verb->body->choices[0] != '@';
 }
 
 /* Makes `text` safe inside single quotes of a shell. */

@@ -62,7 +62,7 @@ static enum pyro_status write_view(const struct cli_call *call, struct fleet *fl
     struct pyro_options work = {.size = sizeof(work), .progress = cli_progress_callback, .progress_context = &progress};
     struct pyro_writer writer = cli_output_writer(output);
     enum pyro_status status = pyro_store_open(fleet->url, &how, NULL, &store, error);
-    if (status == PYRO_OK && (strcmp(fleet->view, "waste") == 0 || strcmp(fleet->view, "adoption") == 0))
+    if (status == PYRO_OK && pyro_fleet_view_takes(fleet->view, "prices"))
         status = cli_prices_open(call, &prices, error);
     fleet->wanted.prices = prices;
     if (status == PYRO_OK)
@@ -156,18 +156,28 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+/* The views of the library, and the model of one application. */
+static const char *view_word(size_t index, const char **ret_meaning)
+{
+    const char *name = pyro_fleet_view_name(index);
+    *ret_meaning = pyro_fleet_view_meaning(index);
+    if (name == NULL && pyro_fleet_view_name(index - 1) != NULL) {
+        name = "model";
+        *ret_meaning = "models of the run time of one application";
+    }
+    return name;
+}
+
 const struct cli_verb_body cli_verb_fleet = {
     .run = run,
     .least = 1,
     .most = 3,
     .options = options,
-    .choices = "usage runs histogram configurations allocation partitions parallelism idle waste findings problems "
-               "adoption compare model @files",
+    .choices = "@files",
+    .word = view_word,
+    .words_title = "Views",
     .description =
-        "Shows what the runs of a store have in common. VIEW is usage (cores, memory and data over time), runs (the "
-        "trend of one application), histogram, configurations, allocation, partitions, parallelism, idle (executors), "
-        "waste (core hours and money), findings, problems, adoption (of recommendations), compare (two groups of "
-        "runs) or model APP (models of the run time of one application).\n\nSTORE is where "
+        "Shows what the runs of a store have in common. VIEW is one of those below, or model APP.\n\nSTORE is where "
         "'pyrometer diagnose --store' and 'pyrometer crawl' keep runs. Each view says which "
         "questions it asked the store, and works on any number of runs.",
     .examples = examples,

@@ -75,6 +75,18 @@ static void put_options(struct cli_output *output, const struct cli_verb *verb)
     }
 }
 
+static void put_list_of_words(struct cli_output *output, const struct cli_verb_body *body)
+{
+    const char *word, *meaning;
+    for (size_t i = 0; body->word != NULL && (word = body->word(i, &meaning)) != NULL; i++) {
+        if (i == 0)
+            cli_putf(output, ".SS %s\n", body->words_title);
+        cli_putf(output, ".TP\n.B %s\n", word);
+        put_roff(output, meaning);
+        cli_puts(output, "\n");
+    }
+}
+
 static void print_verb(struct cli_output *output, const void *context)
 {
     const struct cli_verb *verb = context;
@@ -92,6 +104,7 @@ static void print_verb(struct cli_output *output, const void *context)
     cli_puts(output, "[OPTION...]\n.SH DESCRIPTION\n");
     put_roff(output, verb->body->description);
     cli_puts(output, "\n");
+    put_list_of_words(output, verb->body);
     put_options(output, verb);
     if (verb->body->examples != NULL)
         cli_puts(output, ".SH EXAMPLES\n");

@@ -12,11 +12,16 @@
 #include "text/escape.h"
 
 static const struct pyro_fleet_info views[] = {
-#define FLEET_VIEW(name, options, by, meaning) {#name, options, by, meaning, pyro_fleet_##name},
+#define FLEET_VIEW(name, title, options, by, meaning) {#name, title, options, by, meaning, pyro_fleet_##name},
 #include "fleet/views/views.def"
 #undef FLEET_VIEW
 };
 enum { VIEWS = sizeof(views) / sizeof(*views) };
+
+const struct pyro_fleet_info *pyro_fleet_view_info(size_t index)
+{
+    return index < VIEWS ? &views[index] : NULL;
+}
 
 const char *pyro_fleet_view_name(size_t index)
 {
@@ -77,6 +82,14 @@ static bool has_word(const char *words, const char *word)
         if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
             return true;
     return false;
+}
+
+int pyro_fleet_view_takes(const char *view, const char *option)
+{
+    for (size_t i = 0; view && option && i < VIEWS; i++)
+        if (strcmp(view, views[i].name) == 0)
+            return has_word(views[i].options, option);
+    return 0;
 }
 
 static enum pyro_status check_words(const struct pyro_fleet_info *info, const struct pyro_fleet_options *options,

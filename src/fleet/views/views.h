@@ -88,13 +88,15 @@ struct pyro_fleet_view {
 };
 
 struct pyro_fleet_info {
-    const char *name, *options, *by, *meaning;
+    const char *name, *title, *options, *by, *meaning; /* options: separated by blanks */
     enum pyro_status (*make)(struct pyro_fleet_view *view, struct pyro_error *error);
 };
-#define FLEET_VIEW(name, options, by, meaning)                                                                         \
+#define FLEET_VIEW(name, title, options, by, meaning)                                                                  \
     enum pyro_status pyro_fleet_##name(struct pyro_fleet_view *view, struct pyro_error *error);
 #include "fleet/views/views.def"
 #undef FLEET_VIEW
+/* A row of views.def; NULL: there are no more. */
+const struct pyro_fleet_info *pyro_fleet_view_info(size_t index);
 
 /* pyro_fleet_view() for a user who may not see every run. `viewer` NULL: all runs. */
 enum pyro_status pyro_fleet_view_for(pyro_store *store, const char *name, const struct pyro_query_viewer *viewer,

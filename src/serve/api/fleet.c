@@ -18,6 +18,21 @@ static void write_name(struct pyro_json_writer *json, const char *url)
     pyro_strbuf_done(&label);
 }
 
+static void write_view_info(struct pyro_json_writer *json, const struct pyro_fleet_info *info)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, NULL, '{');
+    pyro_json_string(json, "name", info->name);
+    pyro_json_string(json, "title", info->title);
+    pyro_json_string(json, "meaning", info->meaning);
+    pyro_json_begin(json, "options", '[');
+    size_t len;
+    for (const char *at = info->options; (len = strcspn(at, " ")) > 0; at += len + (at[len] == ' '))
+        pyro_json_text(json, NULL, (struct pyro_slice){at, len});
+    pyro_json_end(json, ']');
+    pyro_json_end(json, '}');
+}
+
 void pyro_api_fleet(struct api_request *request)
 {
     struct api_document document;
@@ -34,13 +49,9 @@ void pyro_api_fleet(struct api_request *request)
     pyro_json_end(&document.json, ']');
     pyro_json_line(&document.json);
     pyro_json_begin(&document.json, "views", '[');
-    for (size_t i = 0; (name = pyro_fleet_view_name(i)) != NULL; i++) {
-        pyro_json_line(&document.json);
-        pyro_json_begin(&document.json, NULL, '{');
-        pyro_json_string(&document.json, "name", name);
-        pyro_json_string(&document.json, "meaning", pyro_fleet_view_meaning(i));
-        pyro_json_end(&document.json, '}');
-    }
+    const struct pyro_fleet_info *info;
+    for (size_t i = 0; (info = pyro_fleet_view_info(i)) != NULL; i++)
+        write_view_info(&document.json, info);
     pyro_json_end(&document.json, ']');
     pyro_api_end(request, &document);
 }

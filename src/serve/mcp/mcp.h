@@ -38,7 +38,7 @@ struct mcp_parameter {
     enum mcp_type type;
     bool required;
     const char *doc;
-    const char *choices; /* words separated by spaces; NULL: any */
+    const char *choices; /* words separated by spaces; NULL: any; "@views": any, `doc` ends with the views of fleets */
 };
 
 struct mcp_call {

@@ -53,10 +53,7 @@ static void run(struct mcp_call *call)
 }
 
 static const struct mcp_parameter parameters[] = {
-    {"view", MCP_TEXT, true,
-     "usage (cores over time), runs (trend of one app), histogram, configurations, allocation, partitions, "
-     "parallelism, idle, waste, findings, problems, adoption, or compare (two groups of runs)",
-     NULL},
+    {"view", MCP_TEXT, true, "One of: ", "@views"},
     {"app", MCP_TEXT, false, "Only runs of this application (its name)", NULL},
     {"user", MCP_TEXT, false, "Only runs of this user", NULL},
     {"since", MCP_TEXT, false, "Start: 2026-01-31, 2026-01-31T12:00:00, or how long ago (30d)", NULL},

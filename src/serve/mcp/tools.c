@@ -41,12 +41,32 @@ static json_t *words(const char *choices)
     return list;
 }
 
+static bool is_of_a_table(const struct mcp_parameter *parameter)
+{
+    return parameter->choices && parameter->choices[0] == '@';
+}
+
+/* The parameter's text; views of fleets with their meanings. */
+static json_t *say_parameter(const struct mcp_parameter *parameter)
+{
+    struct pyro_strbuf text;
+    const char *name;
+    pyro_strbuf_init(&text, NULL);
+    pyro_strbuf_add_text(&text, parameter->doc);
+    for (size_t i = 0; is_of_a_table(parameter) && (name = pyro_fleet_view_name(i)) != NULL; i++)
+        pyro_strbuf_printf(&text, "%s%s (%s)", i ? ", " : "", name, pyro_fleet_view_meaning(i));
+    json_t *ret = text.failed ? NULL : json_stringn(text.data, text.len);
+    pyro_strbuf_done(&text);
+    return ret;
+}
+
 static void describe(const struct mcp_parameter *parameter, json_t *properties, json_t *required)
 {
-    json_t *schema = json_pack("{s:s, s:s}", "type", type_names[parameter->type], "description", parameter->doc);
+    json_t *schema =
+        json_pack("{s:s, s:o}", "type", type_names[parameter->type], "description", say_parameter(parameter));
     if (parameter->type == MCP_TEXTS)
         json_object_set_new(schema, "items", json_pack("{s:s}", "type", "string"));
-    if (parameter->choices)
+    if (parameter->choices && !is_of_a_table(parameter))
         json_object_set_new(schema, "enum", words(parameter->choices));
     json_object_set_new(properties, parameter->name, schema);
     if (parameter->required)
@@ -111,8 +131,8 @@ static bool fits(const struct mcp_parameter *parameter, const json_t *value)
 {
     switch (parameter->type) {
     case MCP_TEXT:
-        return json_is_string(value) &&
-               (!parameter->choices || is_choice(parameter->choices, json_string_value(value)));
+        return json_is_string(value) && (!parameter->choices || is_of_a_table(parameter) ||
+                                         is_choice(parameter->choices, json_string_value(value)));
     case MCP_INTEGER:
         return json_is_integer(value);
     case MCP_FLAG:

@@ -305,34 +305,27 @@ export function readFilters(query: URLSearchParams): Filters {
     return filters;
 }
 
-/** What each view takes beyond the filters that all have. */
-const EXTRAS: Record<string, string[]> = {
-    usage: ["by"],
-    runs: ["by"],
-    histogram: ["by", "value"],
-    configurations: ["by"],
-    allocation: ["by"],
-    partitions: ["by"],
-    parallelism: ["by"],
-    idle: ["by"],
-    waste: ["by", "instance"],
-    findings: ["by"],
-    problems: ["by"],
-    adoption: ["by", "instance"],
-    compare: ["by", "before", "after", "at"],
-};
+/** A view, as pyrometer.fleet/1 lists it. */
+export interface ViewInfo {
+    name: string;
+    title: string;
+    meaning: string;
+    /** What it takes beyond the filters that all views take. */
+    options: string[];
+}
 
-export function takesFilter(view: string, name: string): boolean {
-    return ["store", "app", "user", "since", "until", "tag"].includes(name) || (EXTRAS[view] ?? []).includes(name);
+/** `options`: those of the view; the page has fields for all but prices, regions and currencies. */
+export function takesFilter(options: string[], name: string): boolean {
+    return ["store", "app", "user", "since", "until", "tag"].includes(name) || options.includes(name);
 }
 
 /** The address of a view's document. */
-export function viewAddress(view: string, filters: Filters): string {
+export function viewAddress(view: Pick<ViewInfo, "name" | "options">, filters: Filters): string {
     const parameters = new URLSearchParams();
     for (const name of FILTERS) {
         const value = filters[name];
-        if (value && takesFilter(view, name)) parameters.set(name, value);
+        if (value && takesFilter(view.options, name)) parameters.set(name, value);
     }
     const tail = parameters.toString();
-    return `fleet/${view}${tail ? `?${tail}` : ""}`;
+    return `fleet/${view.name}${tail ? `?${tail}` : ""}`;
 }

@@ -1,6 +1,6 @@
 /** One view: its pictures, its tables, and the questions that the store was asked. */
-import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useMemo } from "preact/hooks";
 import { withoutOptions } from "../cost/missing";
 import { useLasting } from "../data/documents";
 import { metricName } from "../format";
@@ -16,9 +16,13 @@ import {
     shownColumns,
     tablesOf,
     unitOf,
+    type ViewInfo,
     viewAddress,
 } from "./model";
 import { PictureOf } from "./pictures";
+
+/** The views of the server (pyrometer.fleet/1). */
+export const Views = createContext<ViewInfo[]>([]);
 
 const LONG = 24;
 /** Tables that are open at first: the first ones of a page about one view, and short ones. */
@@ -90,24 +94,26 @@ function Query({ view }: { view: FleetView }) {
     );
 }
 
-/** `open`: the first table is shown, else behind a line. */
+/** `open`: the first table is shown, else behind a line. `title`: another one than the view's own. */
 export function View({
     name,
-    title,
+    title: given,
     filters,
     open = false,
     actions,
     only,
 }: {
     name: string;
-    title: string;
+    title?: string;
     filters: Filters;
     open?: boolean;
     actions?: ComponentChildren;
     /** How many of the pictures are drawn. */
     only?: number;
 }) {
-    const state = useLasting<FleetView>(viewAddress(name, filters));
+    const info = useContext(Views).find((view) => view.name === name) ?? { name, title: name, options: [] };
+    const title = given ?? info.title;
+    const state = useLasting<FleetView>(viewAddress(info, filters));
     return (
         <Section title={title} actions={actions} class="fleet-view">
             <Loaded state={state} what={title.toLowerCase()}>

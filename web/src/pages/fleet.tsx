@@ -1,8 +1,8 @@
 /** All runs of a store together: what they use and waste, what is found, one application over time, comparisons. */
-import { useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 import { useDocument } from "../data/documents";
-import { type Filters, readFilters, takesFilter } from "../fleet/model";
-import { View } from "../fleet/view";
+import { type Filters, readFilters, takesFilter, type ViewInfo } from "../fleet/model";
+import { View, Views } from "../fleet/view";
 import { link, useReplaceQuery } from "../router";
 import { Empty, Loaded } from "../ui/parts";
 import type { RootPageProps } from "./pages";
@@ -10,24 +10,8 @@ import type { RootPageProps } from "./pages";
 /** pyrometer.fleet/1 */
 interface Fleet {
     stores: { number: number; name: string }[];
-    views: { name: string; meaning: string }[];
+    views: ViewInfo[];
 }
-
-const TITLES: Record<string, string> = {
-    usage: "Usage",
-    runs: "Runs",
-    histogram: "Histogram",
-    configurations: "Configurations",
-    allocation: "Allocation",
-    partitions: "Partitions",
-    parallelism: "Parallelism",
-    idle: "Idle executors",
-    waste: "Waste",
-    findings: "Findings",
-    problems: "Problems",
-    adoption: "Adoption",
-    compare: "Comparison",
-};
 
 const PERIODS = [
     ["", "all time"],
@@ -48,8 +32,8 @@ const VALUES = [
     "agg.stages.shuffleWriteBytes.sum",
 ];
 
-function titleOf(view: string): string {
-    return TITLES[view] ?? view;
+function titleOf(views: ViewInfo[], name: string): string {
+    return views.find((view) => view.name === name)?.title ?? name;
 }
 
 /** A field that is asked for once it is left, or by Enter. */
@@ -95,8 +79,9 @@ function Field({
 
 function FilterForm({ view, filters, fleet }: { view: string; filters: Filters; fleet: Fleet }) {
     const replaceQuery = useReplaceQuery();
+    const options = fleet.views.find(({ name }) => name === view)?.options ?? [];
     const field = (name: keyof Filters, label: string, list?: string[]) =>
-        takesFilter(view, name) && (
+        takesFilter(options, name) && (
             <Field
                 name={name}
                 label={label}
@@ -162,7 +147,7 @@ function Navigation({ view, filters, fleet }: { view: string; filters: Filters; 
         app: filters.app,
         user: filters.user,
     };
-    const links = [["", "Overview"], ...fleet.views.map(({ name }) => [name, titleOf(name)])] as [string, string][];
+    const links = [["", "Overview"], ...fleet.views.map(({ name, title }) => [name, title])] as [string, string][];
     return (
         <nav class="fleet-pages" aria-label="Views of the fleet">
             {links.map(([path, title]) => (
@@ -179,7 +164,8 @@ function Navigation({ view, filters, fleet }: { view: string; filters: Filters; 
 }
 
 function More({ view, filters }: { view: string; filters: Filters }) {
-    return <a href={link(["fleet", view], { ...filters })}>All of {titleOf(view).toLowerCase()}</a>;
+    const title = titleOf(useContext(Views), view);
+    return <a href={link(["fleet", view], { ...filters })}>All of {title.toLowerCase()}</a>;
 }
 
 function Overview({ filters }: { filters: Filters }) {
@@ -245,18 +231,19 @@ function Application({ filters }: { filters: Filters }) {
 function Content({ view, filters }: { view: string; filters: Filters }) {
     if (view === "") return <Overview filters={filters} />;
     if (view === "application") return <Application filters={filters} />;
-    return <View name={view} title={titleOf(view)} filters={filters} open />;
+    return <View name={view} filters={filters} open />;
 }
 
 export function FleetPage({ rest, query }: RootPageProps) {
     const state = useDocument<Fleet>("fleet");
+    const views = state.status === "ready" ? state.data.views : [];
     const view = rest[0] ?? "";
     const filters = readFilters(query);
     const heading =
         view === "application"
             ? (filters.app ?? "Application")
             : view
-              ? `Fleet: ${titleOf(view).toLowerCase()}`
+              ? `Fleet: ${titleOf(views, view).toLowerCase()}`
               : "Fleet";
     return (
         <div class="page">
@@ -268,11 +255,11 @@ export function FleetPage({ rest, query }: RootPageProps) {
                             This server shows no store: start it with <code>pyrometer serve sqlite:FILE</code>.
                         </Empty>
                     ) : (
-                        <>
+                        <Views.Provider value={fleet.views}>
                             <Navigation view={view} filters={filters} fleet={fleet} />
                             <FilterForm view={view} filters={filters} fleet={fleet} />
                             <Content view={view} filters={filters} />
-                        </>
+                        </Views.Provider>
                     )
                 }
             </Loaded>
