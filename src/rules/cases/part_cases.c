@@ -181,11 +181,23 @@ static void group(struct pyro_rule_context *context, struct pyro_part_cases *cas
     cases->list.count = kept;
 }
 
+struct pyro_part_limits pyro_part_limits(const struct pyro_rule_context *context, unsigned parts, size_t totals)
+{
+    return (struct pyro_part_limits){
+        .parts = parts,
+        .share = pyro_limit(context, 0),
+        .mean_ms = pyro_limit(context, 1),
+        .total_ms = pyro_limit(context, totals),
+        .total_share = pyro_limit(context, totals + 1),
+        .usual = pyro_limit(context, totals + 2),
+    };
+}
+
 enum pyro_verdict pyro_part_cases_evaluate(struct pyro_rule_context *context, const struct pyro_part_limits *limits,
                                            pyro_part_filter *filter, pyro_part_report *report)
 {
     const struct pyro_stage_parts *parts = pyro_stage_parts(context);
-    struct pyro_part_cases cases = {0};
+    struct pyro_part_cases cases = {.usual = limits->usual};
     double least = fmax(limits->total_ms, limits->total_share * pyro_real(context->app->numbers.task_ms));
     if (parts)
         find_stages(context, limits, parts, &cases);
@@ -194,17 +206,21 @@ enum pyro_verdict pyro_part_cases_evaluate(struct pyro_rule_context *context, co
     group(context, &cases);
     for (size_t i = 0; i < cases.list.count && !context->failed; i++) {
         const struct pyro_part_case *found = &cases.list.items[i];
-        if (found->lead == i && found->all_part_ms >= least && (!filter || filter(context, found->stage)))
-            report(context, &cases, i);
+        if (found->lead != i || found->all_part_ms < least || (filter && !filter(context, found->stage)))
+            continue;
+        struct pyro_finding *finding = pyro_finding_add(context, context->rule);
+        if (finding)
+            report(context, finding, &cases, i);
     }
     pyro_vec_done(&cases.list, context->arena->allocator);
     return PYRO_VERDICT_QUIET;
 }
 
 void pyro_part_cases_report(struct pyro_rule_context *context, struct pyro_finding *finding,
-                            const struct pyro_part_cases *cases, size_t lead, const char *name, double usual)
+                            const struct pyro_part_cases *cases, size_t lead, const char *name)
 {
     const struct pyro_part_case *items = cases->list.items, *found = &items[lead];
+    double usual = cases->usual;
     pyro_finding_at_stage(context, finding, found->stage);
     pyro_finding_evidence(context, finding, pyro_say(context, "%s_share", name).ptr,
                           found->all_part_ms / fmax(found->all_work_ms, 1), usual, "share");

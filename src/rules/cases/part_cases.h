@@ -38,17 +38,30 @@ struct pyro_part_case {
 
 struct pyro_part_cases {
     PYRO_VEC(struct pyro_part_case) list; /* most excess first */
+    double usual;
 };
 
+/* Every rule about such parts has a share and a time per task as its first thresholds, and these three in a row. */
+#define PYRO_PART_TOTALS(usual)                                                                                        \
+    {"total_ms_min", 2000, "ms", "Quiet if the sum over all tasks at a call site is smaller"},                         \
+        {"total_share_min", 0.01, "share", "... or a smaller share of the application's task time"},                   \
+    {                                                                                                                  \
+        "usual_share", usual, "share", "Share that remains in a healthy run"                                           \
+    }
+/* The limits of the context's rule; `totals`: the place of the three. */
+struct pyro_part_limits pyro_part_limits(const struct pyro_rule_context *context, unsigned parts, size_t totals);
+
 typedef bool pyro_part_filter(struct pyro_rule_context *context, size_t stage);
-typedef void pyro_part_report(struct pyro_rule_context *context, const struct pyro_part_cases *cases, size_t lead);
+/* Says what is found at a site. */
+typedef void pyro_part_report(struct pyro_rule_context *context, struct pyro_finding *finding,
+                              const struct pyro_part_cases *cases, size_t lead);
 
 /* Reports each site beyond the limits whose first stage `filter` lets pass; NULL: all. */
 enum pyro_verdict pyro_part_cases_evaluate(struct pyro_rule_context *context, const struct pyro_part_limits *limits,
                                            pyro_part_filter *filter, pyro_part_report *report);
 /* Adds place, the evidence NAME_share, NAME_ms and mean_NAME_ms, "stages", and the edits of all stages of the site. */
 void pyro_part_cases_report(struct pyro_rule_context *context, struct pyro_finding *finding,
-                            const struct pyro_part_cases *cases, size_t lead, const char *name, double usual);
+                            const struct pyro_part_cases *cases, size_t lead, const char *name);
 /* " 3 stages of this place show it.", or "". */
 const char *pyro_part_cases_more(struct pyro_rule_context *context, const struct pyro_part_case *lead);
 

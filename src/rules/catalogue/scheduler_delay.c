@@ -6,15 +6,13 @@
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
 
-enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL };
+enum { SHARE, MEAN_MS, TOTALS };
 static const struct pyro_threshold thresholds[] = {
     [SHARE] = {"delay_share_min", 0.2, "share", "Minimum share of a stage's task time; healthy stages are below 10 %"},
     [MEAN_MS] = {"delay_ms_min", 200, "ms",
                  "Minimum delay per task; about 10 ms is normal, and healthy runs on hosts with too few cores have up "
                  "to 150 ms"},
-    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet if the sum over all tasks at a call site is smaller"},
-    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
-    [USUAL] = {"usual_share", 0.03, "share", "Share that remains in a healthy run"},
+    [TOTALS] = PYRO_PART_TOTALS(0.03),
 };
 
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_part_case *found)
@@ -49,19 +47,17 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                             verify);
 }
 
-static void report(struct pyro_rule_context *context, const struct pyro_part_cases *cases, size_t lead)
+static void report(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_part_cases *cases,
+                   size_t lead)
 {
     const struct pyro_part_case *found = &cases->list.items[lead];
-    struct pyro_finding *finding = pyro_finding_add(context, context->rule);
-    if (!finding)
-        return;
     finding->cause = pyro_say(
         context,
         "%s: tasks spent %.0f %% of their time (%s each, %s in all) between driver and executor instead of running.%s",
         pyro_say_stage(context, found->stage), 100 * found->all_part_ms / fmax(found->all_work_ms, 1),
         pyro_say_ms(context, found->all_part_ms / fmax(found->all_tasks, 1)), pyro_say_ms(context, found->all_part_ms),
         pyro_part_cases_more(context, found));
-    pyro_part_cases_report(context, finding, cases, lead, "scheduler_delay", pyro_limit(context, USUAL));
+    pyro_part_cases_report(context, finding, cases, lead, "scheduler_delay");
     advise(context, finding, found);
     pyro_remedy_partly(finding, 0.7);
     finding->confidence *= 0.8;
@@ -71,14 +67,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     if (context->app->tasks.count == 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    const struct pyro_part_limits limits = {
-        .parts = 1u << PYRO_SPLIT_SCHEDULER_DELAY,
-        .share = pyro_limit(context, SHARE),
-        .mean_ms = pyro_limit(context, MEAN_MS),
-        .usual = pyro_limit(context, USUAL),
-        .total_ms = pyro_limit(context, TOTAL_MS),
-        .total_share = pyro_limit(context, TOTAL_SHARE),
-    };
+    const struct pyro_part_limits limits = pyro_part_limits(context, 1u << PYRO_SPLIT_SCHEDULER_DELAY, TOTALS);
     return pyro_part_cases_evaluate(context, &limits, NULL, report);
 }
 

@@ -6,13 +6,11 @@
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
 
-enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL, SMALL_BLOCK, MANY_BLOCKS };
+enum { SHARE, MEAN_MS, TOTALS, TOTALS_LAST = TOTALS + 2, SMALL_BLOCK, MANY_BLOCKS };
 static const struct pyro_threshold thresholds[] = {
     [SHARE] = {"wait_share_min", 0.2, "share", "Minimum share of a stage's task time; healthy shuffles are below 5 %"},
     [MEAN_MS] = {"wait_ms_min", 20, "ms", "Minimum wait per task; shorter waits are network round trips"},
-    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet if the sum over all tasks at a call site is smaller"},
-    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
-    [USUAL] = {"usual_share", 0.03, "share", "Share that remains in a healthy run"},
+    [TOTALS] = PYRO_PART_TOTALS(0.03),
     [SMALL_BLOCK] = {"small_block_bytes", 65536, "bytes",
                      "Recommendation: below this size, blocks cost more by their number than by their bytes"},
     [MANY_BLOCKS] = {"many_blocks", 100, "count", "... if a task fetches at least this many"},
@@ -96,12 +94,10 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         verify);
 }
 
-static void report(struct pyro_rule_context *context, const struct pyro_part_cases *cases, size_t lead)
+static void report(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_part_cases *cases,
+                   size_t lead)
 {
     const struct pyro_part_case *found = &cases->list.items[lead];
-    struct pyro_finding *finding = pyro_finding_add(context, context->rule);
-    if (!finding)
-        return;
     struct blocks blocks = count_blocks(context->app, &context->app->stages.items[found->stage]);
     double size = blocks.bytes / fmax(blocks.count, 1), each = blocks.count / fmax(blocks.tasks, 1);
     bool small =
@@ -113,7 +109,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
                  "of %s on average.%s",
                  pyro_say_stage(context, found->stage), 100 * share, pyro_say_ms(context, found->all_part_ms), each,
                  pyro_say_bytes(context, size), pyro_part_cases_more(context, found));
-    pyro_part_cases_report(context, finding, cases, lead, "fetch_wait", pyro_limit(context, USUAL));
+    pyro_part_cases_report(context, finding, cases, lead, "fetch_wait");
     pyro_finding_evidence(context, finding, "blocks_per_task", each, (double)NAN, "count");
     pyro_finding_evidence(context, finding, "bytes_per_block", size, (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "remote_share", blocks.remote_bytes / fmax(blocks.bytes, 1), (double)NAN,
@@ -127,14 +123,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     if (pyro_real(context->app->numbers.shuffle_read_bytes) <= 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    const struct pyro_part_limits limits = {
-        .parts = 1u << PYRO_SPLIT_SHUFFLE_FETCH_WAIT,
-        .share = pyro_limit(context, SHARE),
-        .mean_ms = pyro_limit(context, MEAN_MS),
-        .usual = pyro_limit(context, USUAL),
-        .total_ms = pyro_limit(context, TOTAL_MS),
-        .total_share = pyro_limit(context, TOTAL_SHARE),
-    };
+    const struct pyro_part_limits limits = pyro_part_limits(context, 1u << PYRO_SPLIT_SHUFFLE_FETCH_WAIT, TOTALS);
     return pyro_part_cases_evaluate(context, &limits, NULL, report);
 }
 

@@ -6,16 +6,14 @@
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
 
-enum { SHARE, MEAN_MS, RATE, TOTAL_MS, TOTAL_SHARE, USUAL, SMALL_BLOCK };
+enum { SHARE, MEAN_MS, RATE, TOTALS, TOTALS_LAST = TOTALS + 2, SMALL_BLOCK };
 static const struct pyro_threshold thresholds[] = {
     [SHARE] = {"write_share_min", 0.2, "share",
                "Minimum share of a stage's task time; healthy stages write for 10 % of it"},
     [MEAN_MS] = {"write_ms_min", 20, "ms", "Minimum write time per task"},
     [RATE] = {"bytes_per_second_max", 100e6, "bytes",
               "Quiet if a task writes faster than this: it has much to write, not a slow disk"},
-    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet if the sum over all tasks at a call site is smaller"},
-    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
-    [USUAL] = {"usual_share", 0.05, "share", "Share that remains in a healthy run"},
+    [TOTALS] = PYRO_PART_TOTALS(0.05),
     [SMALL_BLOCK] = {"small_block_bytes", 16384, "bytes",
                      "Recommendation: fewer partitions if the blocks of a task are smaller"},
 };
@@ -61,13 +59,11 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         verify);
 }
 
-static void report(struct pyro_rule_context *context, const struct pyro_part_cases *cases, size_t lead)
+static void report(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_part_cases *cases,
+                   size_t lead)
 {
     const struct pyro_part_case *found = &cases->list.items[lead];
     const struct pyro_stage *stage = &context->app->stages.items[found->stage];
-    struct pyro_finding *finding = pyro_finding_add(context, context->rule);
-    if (!finding)
-        return;
     double bytes = pyro_real(stage->shuffle_write_bytes), tasks = fmax(pyro_real(stage->tasks), 1);
     double partitions = reducers(context->app, stage), block = bytes / tasks / fmax(partitions, 1);
     double rate = bytes / fmax(pyro_real(stage->shuffle_write_ms), 1) * 1000;
@@ -76,7 +72,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
         "%s: tasks spent %.0f %% of their time (%s in all) writing shuffle files, at %s per second and task.%s",
         pyro_say_stage(context, found->stage), 100 * found->all_part_ms / fmax(found->all_work_ms, 1),
         pyro_say_ms(context, found->all_part_ms), pyro_say_bytes(context, rate), pyro_part_cases_more(context, found));
-    pyro_part_cases_report(context, finding, cases, lead, "shuffle_write", pyro_limit(context, USUAL));
+    pyro_part_cases_report(context, finding, cases, lead, "shuffle_write");
     pyro_finding_evidence(context, finding, "bytes_per_second", rate, pyro_limit(context, RATE), "bytes");
     pyro_finding_evidence(context, finding, "shuffle_write_bytes", bytes, (double)NAN, "bytes");
     if (partitions > 0)
@@ -97,14 +93,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     if (pyro_real(context->app->numbers.shuffle_write_bytes) <= 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    const struct pyro_part_limits limits = {
-        .parts = 1u << PYRO_SPLIT_SHUFFLE_WRITE,
-        .share = pyro_limit(context, SHARE),
-        .mean_ms = pyro_limit(context, MEAN_MS),
-        .usual = pyro_limit(context, USUAL),
-        .total_ms = pyro_limit(context, TOTAL_MS),
-        .total_share = pyro_limit(context, TOTAL_SHARE),
-    };
+    const struct pyro_part_limits limits = pyro_part_limits(context, 1u << PYRO_SPLIT_SHUFFLE_WRITE, TOTALS);
     return pyro_part_cases_evaluate(context, &limits, is_slow, report);
 }
 

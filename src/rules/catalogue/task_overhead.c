@@ -6,15 +6,13 @@
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
 
-enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL };
+enum { SHARE, MEAN_MS, TOTALS };
 static const struct pyro_threshold thresholds[] = {
     [SHARE] =
         {"overhead_share_min", 0.2, "share",
          "Minimum share of a stage's task time, without the first tasks of an executor; healthy stages are below 5 %"},
     [MEAN_MS] = {"overhead_ms_min", 40, "ms", "Minimum overhead per task; every task has a few milliseconds"},
-    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet if the sum over all tasks at a call site is smaller"},
-    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
-    [USUAL] = {"usual_share", 0.03, "share", "Share that remains in a healthy run"},
+    [TOTALS] = PYRO_PART_TOTALS(0.03),
 };
 
 /* Deserialization and result serialization of the steady tasks of a stage. */
@@ -56,13 +54,11 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         PYRO_SLICE_LITERAL("Until then use fewer and larger tasks, which have this overhead less often."), verify);
 }
 
-static void report(struct pyro_rule_context *context, const struct pyro_part_cases *cases, size_t lead)
+static void report(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_part_cases *cases,
+                   size_t lead)
 {
     const struct pyro_part_case *found = &cases->list.items[lead];
     const struct pyro_stage *stage = &context->app->stages.items[found->stage];
-    struct pyro_finding *finding = pyro_finding_add(context, context->rule);
-    if (!finding)
-        return;
     double deserialize, serialize;
     two_parts(context, found->stage, &deserialize, &serialize);
     bool results = serialize > deserialize;
@@ -73,7 +69,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
         results ? "serializing their results"
                 : "deserializing the task, its closure and the objects that the closure refers to",
         pyro_part_cases_more(context, found));
-    pyro_part_cases_report(context, finding, cases, lead, "overhead", pyro_limit(context, USUAL));
+    pyro_part_cases_report(context, finding, cases, lead, "overhead");
     double tasks = fmax(found->tasks, 1);
     pyro_finding_evidence(context, finding, "deserialize_ms_per_task", deserialize / tasks, (double)NAN, "ms");
     pyro_finding_evidence(context, finding, "result_serialize_ms_per_task", serialize / tasks, (double)NAN, "ms");
@@ -86,15 +82,9 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     if (context->app->tasks.count == 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    const struct pyro_part_limits limits = {
-        .parts = 1u << PYRO_SPLIT_DESERIALIZE | 1u << PYRO_SPLIT_RESULT_SERIALIZE,
-        .steady = true,
-        .share = pyro_limit(context, SHARE),
-        .mean_ms = pyro_limit(context, MEAN_MS),
-        .usual = pyro_limit(context, USUAL),
-        .total_ms = pyro_limit(context, TOTAL_MS),
-        .total_share = pyro_limit(context, TOTAL_SHARE),
-    };
+    struct pyro_part_limits limits =
+        pyro_part_limits(context, 1u << PYRO_SPLIT_DESERIALIZE | 1u << PYRO_SPLIT_RESULT_SERIALIZE, TOTALS);
+    limits.steady = true;
     return pyro_part_cases_evaluate(context, &limits, NULL, report);
 }
 
