@@ -1,7 +1,6 @@
 /* pyrometer fleet model APP [STORE]: which model predicts an application's runs best. */
 #include "fleet_model.h"
-#include "loading.h"
-#include "result_output.h"
+#include "ending.h"
 
 static int write_models(const struct cli_call *call, const char *app, const char *url, enum pyro_format format,
                         struct cli_output *output)
@@ -53,11 +52,9 @@ int cli_fleet_model(const struct cli_call *call)
         return cli_usage_error(call->verb, "give an application and a store: fleet model APP sqlite:FILE");
     if (format != PYRO_FORMAT_TEXT && format != PYRO_FORMAT_JSON)
         return cli_usage_error(call->verb, "models are written as text or json");
-    int status = cli_output_open(&output, cli_value(call, "output"));
+    int status = cli_result_open(call, &output, NULL);
     if (status != CLI_EXIT_OK)
         return status;
-    cli_catch_signals();
     status = write_models(call, app, url, format, &output);
-    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-    return status == CLI_EXIT_OK ? closed : status;
+    return cli_result_close(&output, status);
 }

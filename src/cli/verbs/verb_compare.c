@@ -1,5 +1,6 @@
 /* pyrometer compare BEFORE AFTER */
 #include "config_options.h"
+#include "ending.h"
 #include "one_log.h"
 
 #include <string.h>
@@ -40,21 +41,16 @@ static int run(const struct cli_call *call)
     if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &progress, &options) ||
         !cli_offset_value(call, "tz", &report.utc_offset_s))
         return CLI_EXIT_USAGE;
-    if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
+    if (!cli_width_value(call, &report))
         return CLI_EXIT_USAGE;
     if (strcmp(call->arguments[0], "-") == 0 && strcmp(call->arguments[1], "-") == 0)
         return cli_usage_error(call->verb, "standard input ('-') can be read only once");
     report.details = cli_value(call, "details") != NULL;
-    int status = cli_output_open(&output, cli_value(call, "output"));
+    int status = cli_result_open(call, &output, &report);
     if (status != CLI_EXIT_OK)
         return status;
-    cli_catch_signals();
-    report.color = cli_wants_color(&output, cli_value(call, "color"));
-    if (report.width == 0)
-        report.width = cli_text_width(&output);
     status = compare(call, &options, &progress, format, &report, &output);
-    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-    return status == CLI_EXIT_OK ? closed : status;
+    return cli_result_close(&output, status);
 }
 
 static const struct cli_option options[] = {
@@ -66,11 +62,8 @@ static const struct cli_option options[] = {
     {"tz", 0, "OFFSET", NULL, "UTC",
      "Show times at this offset from UTC (+HH:MM, -HH:MM), or in the time zone of this machine (local). JSON is always "
      "UTC."},
-    {"width", 'w', "N", NULL, NULL,
-     "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
-     "80."},
-    {"color", 0, "WHEN", "auto always never", "auto",
-     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    CLI_OPTION_WIDTH,
+    CLI_OPTION_COLOR,
     {"details", 'd', NULL, NULL, NULL, "List every stage, SQL execution and setting that differs."},
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,

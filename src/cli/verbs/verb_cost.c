@@ -1,7 +1,6 @@
 /* pyrometer cost LOG... */
-#include "loading.h"
+#include "ending.h"
 #include "price_options.h"
-#include "result_output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -136,7 +135,7 @@ static int run(const struct cli_call *call)
     if (cli_value(call, "interruptions") != NULL &&
         !cli_amount_value(call, "interruptions", 1000, &state.interruptions))
         return CLI_EXIT_USAGE;
-    if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
+    if (!cli_width_value(call, &report))
         return CLI_EXIT_USAGE;
     size_t from_stdin = 0;
     for (size_t i = 0; i < call->argument_count; i++)
@@ -144,19 +143,15 @@ static int run(const struct cli_call *call)
     if (from_stdin > 1)
         return cli_usage_error(call->verb, "standard input ('-') can be read only once");
     report.details = cli_value(call, "details") != NULL;
-    int status = cli_output_open(&output, cli_value(call, "output"));
+    int status = cli_result_open(call, &output, &report);
     if (status != CLI_EXIT_OK)
         return status;
-    cli_catch_signals();
-    report.color = cli_wants_color(&output, cli_value(call, "color"));
-    if (report.width == 0)
-        report.width = cli_text_width(&output);
     status = run_cost(&state, format, &report, &output);
-    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
+    status = cli_result_close(&output, status);
     pyro_costs_free(state.costs);
     pyro_prices_free(state.prices);
     pyro_inputs_close(state.inputs);
-    return status == CLI_EXIT_OK ? closed : status;
+    return status;
 }
 
 static const struct cli_option options[] = {
@@ -185,11 +180,8 @@ static const struct cli_option options[] = {
     {"details", 'd', NULL, NULL, NULL, "Show every application and every row in the text."},
     CLI_OPTION_THREADS,
     CLI_OPTION_TIMINGS,
-    {"width", 'w', "N", NULL, NULL,
-     "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
-     "80."},
-    {"color", 0, "WHEN", "auto always never", "auto",
-     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    CLI_OPTION_WIDTH,
+    CLI_OPTION_COLOR,
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_NO_LIMITS,
     CLI_OPTION_REDACT,

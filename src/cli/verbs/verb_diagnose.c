@@ -1,6 +1,6 @@
 /* pyrometer diagnose PATH... */
 #include "config_options.h"
-#include "loading.h"
+#include "ending.h"
 #include "price_options.h"
 #include "timings.h"
 
@@ -63,7 +63,7 @@ static bool parse(struct diagnose *state)
     state->options.load.history = cli_store_url(call) != NULL;
     if (state->format == PYRO_FORMAT_HTML)
         state->options.load.wanted |= PYRO_WANT_PLAN_TEXT; /* its pages show what operators do */
-    if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &state->report.width))
+    if (!cli_width_value(call, &state->report))
         return false;
     state->report.details = cli_value(call, "details") != NULL;
     state->report.brief = cli_value(call, "brief") != NULL;
@@ -293,13 +293,12 @@ static int run(const struct cli_call *call)
     if (status == CLI_EXIT_OK)
         status = open_prices(&state);
     if (status == CLI_EXIT_OK)
-        status = cli_output_open(&state.output, cli_value(call, "output"));
+        status = cli_result_open(call, &state.output, &state.report);
     if (status != CLI_EXIT_OK) {
         pyro_prices_free(state.prices);
         pyro_config_free(state.config);
         return status;
     }
-    cli_catch_signals();
     struct pyro_page_options page = {.size = sizeof(page), .prices = state.prices, .options = &state.options.work};
     if (state.format == PYRO_FORMAT_HTML) {
         state.report.document = pyro_page_document;
@@ -307,9 +306,6 @@ static int run(const struct cli_call *call)
     }
     state.report.ids = cli_store_url(call) != NULL;
     state.writer = cli_output_writer(&state.output);
-    state.report.color = cli_wants_color(&state.output, cli_value(call, "color"));
-    if (state.report.width == 0)
-        state.report.width = cli_text_width(&state.output);
     status = diagnose_all(&state);
     cli_progress_erase(&state.progress);
     /* Several inputs of which none could be read still make a JSON document. */

@@ -1,6 +1,5 @@
 /* pyrometer evaluate CORPUS */
-#include "loading.h"
-#include "result_output.h"
+#include "ending.h"
 
 #include <string.h>
 
@@ -18,10 +17,9 @@ static int run(const struct cli_call *call)
     struct pyro_evaluate_options wanted = {.size = sizeof(wanted)};
     wanted.load = &options.load;
     wanted.split = strcmp(split, "all") == 0 ? NULL : split;
-    int status = cli_output_open(&output, cli_value(call, "output"));
+    int status = cli_result_open(call, &output, NULL);
     if (status != CLI_EXIT_OK)
         return status;
-    cli_catch_signals();
     struct pyro_writer writer = cli_output_writer(&output);
     cli_progress_start(&progress, 0, 1);
     enum pyro_status done = url != NULL ? pyro_store_open(url, NULL, NULL, &store, &error) : PYRO_OK;
@@ -29,11 +27,9 @@ static int run(const struct cli_call *call)
     if (done == PYRO_OK)
         done = pyro_evaluate(call->arguments[0], &wanted, &options.work, format, &writer, &error);
     cli_progress_erase(&progress);
-    if (done != PYRO_OK)
-        status = cli_failure(&error);
-    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
+    status = cli_result_close_after(&output, done, &error);
     pyro_store_close(store);
-    return status == CLI_EXIT_OK ? closed : status;
+    return status;
 }
 
 static const struct cli_option options[] = {

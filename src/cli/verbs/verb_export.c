@@ -1,6 +1,5 @@
 /* pyrometer export LOG --anonymized */
-#include "loading.h"
-#include "result_output.h"
+#include "ending.h"
 
 #include <inttypes.h>
 
@@ -35,13 +34,11 @@ static int run(const struct cli_call *call)
         return cli_usage_error(call->verb, "say what to export: --anonymized");
     if (!cli_load_options(call, &progress, &options))
         return CLI_EXIT_USAGE;
-    int status = cli_output_open(&output, cli_value(call, "output"));
+    int status = cli_result_open(call, &output, NULL);
     if (status != CLI_EXIT_OK)
         return status;
-    cli_catch_signals();
     status = export_log(call, &options, &progress, &output);
-    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-    return status == CLI_EXIT_OK ? closed : status;
+    return cli_result_close(&output, status);
 }
 
 static const struct cli_option options[] = {

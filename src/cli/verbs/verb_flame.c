@@ -1,6 +1,5 @@
 /* pyrometer flame PATH... -o FILE */
-#include "loading.h"
-#include "result_output.h"
+#include "ending.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -215,17 +214,15 @@ static int run(const struct cli_call *call)
         return cli_usage_error(call->verb, "--diff takes two paths: BEFORE AFTER");
     if (!format_of(call, path, &format) || !read_options(call, &wanted))
         return CLI_EXIT_USAGE;
-    int status = cli_output_open(&output, path);
+    int status = cli_result_open(call, &output, NULL);
     if (status != CLI_EXIT_OK)
         return status;
-    cli_catch_signals();
     status = load_runs(call, &wanted, &runs);
     wanted.applications = runs.applications;
     if (status == CLI_EXIT_OK)
         status = draw(call, &wanted, format, &output);
     release_runs(&runs);
-    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-    return status == CLI_EXIT_OK ? closed : status;
+    return cli_result_close(&output, status);
 }
 
 static const struct cli_option options[] = {

@@ -1,8 +1,7 @@
 /* pyrometer fleet VIEW STORE */
+#include "ending.h"
 #include "fleet_model.h"
-#include "loading.h"
 #include "price_options.h"
-#include "result_output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,21 +82,13 @@ static int run(const struct cli_call *call)
         return cli_fleet_model(call);
     if (call->argument_count > 2)
         return cli_usage_error(call->verb, "give one view and one store");
-    if (!cli_format_value(call, "format", &format) || !take_options(call, &fleet))
+    if (!cli_format_value(call, "format", &format) || !take_options(call, &fleet) || !cli_width_value(call, &report))
         return CLI_EXIT_USAGE;
-    if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
-        return CLI_EXIT_USAGE;
-    int status = cli_output_open(&output, cli_value(call, "output"));
+    int status = cli_result_open(call, &output, &report);
     if (status != CLI_EXIT_OK)
         return status;
-    cli_catch_signals();
-    report.color = cli_wants_color(&output, cli_value(call, "color"));
-    if (report.width == 0)
-        report.width = cli_text_width(&output);
-    if (write_view(call, &fleet, format, &report, &output, &error) != PYRO_OK)
-        status = cli_failure(&error);
-    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-    return status == CLI_EXIT_OK ? closed : status;
+    enum pyro_status done = write_view(call, &fleet, format, &report, &output, &error);
+    return cli_result_close_after(&output, done, &error);
 }
 
 static const struct cli_option options[] = {
@@ -130,11 +121,8 @@ static const struct cli_option options[] = {
     {"instance", 0, "TYPE", NULL, NULL, "waste, adoption: take this instance type for the nodes of all runs."},
     {"region", 0, "REGION", NULL, NULL, "waste, adoption: use the prices of this region."},
     {"currency", 0, "CODE", NULL, NULL, "waste, adoption: show amounts in this currency."},
-    {"width", 'w', "N", NULL, NULL,
-     "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
-     "80."},
-    {"color", 0, "WHEN", "auto always never", "auto",
-     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    CLI_OPTION_WIDTH,
+    CLI_OPTION_COLOR,
     CLI_OPTION_REDACT,
     CLI_OPTION_HELP,
     {0},

@@ -1,5 +1,6 @@
 /* pyrometer gate LOG */
 #include "config_options.h"
+#include "ending.h"
 #include "one_log.h"
 
 #include <stdlib.h>
@@ -155,16 +156,10 @@ static int run(const struct cli_call *call)
     struct cli_output output;
     if (!parse(&state))
         return CLI_EXIT_USAGE;
-    int status = cli_output_open(&output, cli_value(call, "output"));
+    int status = cli_result_open(call, &output, &state.report);
     if (status != CLI_EXIT_OK)
         return status;
-    cli_catch_signals();
-    state.report.color = cli_wants_color(&output, cli_value(call, "color"));
-    state.report.width = cli_text_width(&output);
-    status = check(&state, &output);
-    bool checked = status == CLI_EXIT_OK || status == CLI_EXIT_GATE;
-    int closed = cli_output_close(&output, checked);
-    return checked && closed != CLI_EXIT_OK ? closed : status;
+    return cli_result_close(&output, check(&state, &output));
 }
 
 static const struct cli_option options[] = {
@@ -187,8 +182,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
     CLI_OPTION_TIMINGS,
-    {"color", 0, "WHEN", "auto always never", "auto",
-     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    CLI_OPTION_COLOR,
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,
     CLI_OPTION_MAX_RECORD,

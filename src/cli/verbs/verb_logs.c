@@ -1,6 +1,5 @@
 /* pyrometer logs top|errors|timeline PATH... */
-#include "loading.h"
-#include "result_output.h"
+#include "ending.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +72,7 @@ static bool take_options(const struct cli_call *call, struct pyro_logs_options *
             return false;
         asked->limit = limit > 0 ? limit : SIZE_MAX;
     }
-    if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report->width))
+    if (!cli_width_value(call, report))
         return false;
     return take_zone(call, asked, report);
 }
@@ -101,21 +100,15 @@ static int run(const struct cli_call *call)
     if (sub_verb == NULL || !check_paths(call) || !cli_format_value(call, "format", &format) ||
         !take_options(call, &asked, &report))
         return CLI_EXIT_USAGE;
-    int status = cli_output_open(&output, cli_value(call, "output"));
+    int status = cli_result_open(call, &output, &report);
     if (status != CLI_EXIT_OK)
         return status;
-    cli_catch_signals();
-    report.color = cli_wants_color(&output, cli_value(call, "color"));
-    if (report.width == 0)
-        report.width = cli_text_width(&output);
     cli_progress_start(&progress, 0, 1);
     struct pyro_writer writer = cli_output_writer(&output);
     enum pyro_status done =
         sub_verb->call(call->arguments + 1, call->argument_count - 1, &asked, format, &work, &writer, &error);
     cli_progress_erase(&progress);
-    status = done == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
-    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-    return status == CLI_EXIT_OK ? closed : status;
+    return cli_result_close_after(&output, done, &error);
 }
 
 static const struct cli_option options[] = {
@@ -141,11 +134,8 @@ static const struct cli_option options[] = {
     {"exact", 0, NULL, NULL, NULL,
      "top: Repeated lines word by word, as phil_stopwatch finds them; --level is then exactly error, info or warn."},
     {"details", 'd', NULL, NULL, NULL, "Show whole texts and every row in the text."},
-    {"width", 'w', "N", NULL, NULL,
-     "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
-     "80."},
-    {"color", 0, "WHEN", "auto always never", "auto",
-     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    CLI_OPTION_WIDTH,
+    CLI_OPTION_COLOR,
     CLI_OPTION_NO_LIMITS,
     CLI_OPTION_REDACT,
     CLI_OPTION_HELP,

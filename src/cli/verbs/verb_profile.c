@@ -1,7 +1,6 @@
 /* pyrometer profile PATH... */
-#include "loading.h"
+#include "ending.h"
 #include "profile_flags.h"
-#include "result_output.h"
 
 #include <string.h>
 
@@ -58,7 +57,7 @@ static bool take_options(struct profiling *profiling)
     if (!cli_load_options(call, &profiling->progress, &profiling->loading) ||
         !take_names(call, "metric", profiling->metrics, &asked->metric_count) ||
         !take_names(call, "ignore", profiling->ignored, &asked->ignored_count) ||
-        (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &profiling->report.width)) ||
+        !cli_width_value(call, &profiling->report) ||
         (cli_value(call, "tz") != NULL && !cli_offset_value(call, "tz", &profiling->report.utc_offset_s)))
         return false;
     if (!cli_flame_number(call, "task", PYRO_FLAME_BY_TASK, &asked->filters, &asked->task) ||
@@ -100,18 +99,13 @@ static int write_profile(struct profiling *profiling, enum pyro_format format)
 {
     struct pyro_error error = {.size = sizeof(error)};
     struct cli_output output;
-    int status = cli_output_open(&output, cli_value(profiling->call, "output"));
+    int status = cli_result_open(profiling->call, &output, &profiling->report);
     if (status != CLI_EXIT_OK)
         return status;
     struct pyro_writer writer = cli_output_writer(&output);
-    profiling->report.color = cli_wants_color(&output, cli_value(profiling->call, "color"));
-    if (profiling->report.width == 0)
-        profiling->report.width = cli_text_width(&output);
     enum pyro_status done = pyro_profiling_write(profiling->inputs, profiling->diagnosis, &profiling->asked, format,
                                                  &profiling->loading.work, &writer, &error);
-    status = done == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
-    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-    return status == CLI_EXIT_OK ? closed : status;
+    return cli_result_close_after(&output, done, &error);
 }
 
 static int run(const struct cli_call *call)
@@ -163,11 +157,8 @@ static const struct cli_option options[] = {
      "flags: Record with Java Flight Recorder, Spark's profiler plugin, async-profiler, or Uber's JVM profiler."},
     {"to", 0, "DIR", NULL, NULL, "flags: Where profiles are written. plugin: a folder of HDFS or S3."},
     {"tz", 0, "ZONE", NULL, NULL, "Show times of the text in this zone: UTC, local, or an offset such as +02:00."},
-    {"width", 'w', "N", NULL, NULL,
-     "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
-     "80."},
-    {"color", 0, "WHEN", "auto always never", "auto",
-     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    CLI_OPTION_WIDTH,
+    CLI_OPTION_COLOR,
     CLI_OPTION_THREADS,
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_NO_LIMITS,

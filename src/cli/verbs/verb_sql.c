@@ -1,5 +1,5 @@
 /* pyrometer sql LOG STATEMENT */
-#include "loading.h"
+#include "ending.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,13 +57,9 @@ static int run(const struct cli_call *call)
             return CLI_EXIT_USAGE;
     }
     struct cli_output output;
-    int status = cli_output_open(&output, cli_value(call, "output"));
-    if (status == CLI_EXIT_OK) {
-        cli_catch_signals();
-        status = query(call, &options, &progress, statement, format, &output);
-        int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-        status = status == CLI_EXIT_OK ? closed : status;
-    }
+    int status = cli_result_open(call, &output, NULL);
+    if (status == CLI_EXIT_OK)
+        status = cli_result_close(&output, query(call, &options, &progress, statement, format, &output));
     free(from_stdin);
     return status;
 }

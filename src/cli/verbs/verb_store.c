@@ -1,6 +1,5 @@
 /* pyrometer store query STORE QUESTION, pyrometer store stat|prune STORE */
-#include "loading.h"
-#include "result_output.h"
+#include "ending.h"
 
 #include <string.h>
 
@@ -113,12 +112,10 @@ static int run(const struct cli_call *call)
     int status = open_store(call, sub_verb->writes && cli_value(call, "dry-run") == NULL, &store);
     if (status != CLI_EXIT_OK)
         return status;
-    status = cli_output_open(&output, cli_value(call, "output"));
+    status = cli_result_open(call, &output, NULL);
     if (status == CLI_EXIT_OK) {
         struct pyro_writer writer = cli_output_writer(&output);
-        status = sub_verb->call(call, store, &writer);
-        int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-        status = status == CLI_EXIT_OK ? closed : status;
+        status = cli_result_close(&output, sub_verb->call(call, store, &writer));
     }
     pyro_store_close(store);
     return status;

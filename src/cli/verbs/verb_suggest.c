@@ -1,7 +1,6 @@
 /* pyrometer suggest --app NAME, --all, --review, and ... -- spark-submit ARGS */
-#include "loading.h"
+#include "ending.h"
 #include "price_options.h"
-#include "result_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,10 +120,9 @@ static int print(const struct cli_call *call)
     struct cli_progress progress;
     struct cli_output output;
     struct question question;
-    int status = cli_output_open(&output, cli_value(call, "output"));
+    int status = cli_result_open(call, &output, NULL);
     if (status != CLI_EXIT_OK)
         return status;
-    cli_catch_signals();
     status = open_question(call, &progress, false, &question);
     if (status == CLI_EXIT_OK) {
         const struct pyro_writer writer = cli_output_writer(&output);
@@ -132,8 +130,7 @@ static int print(const struct cli_call *call)
             status = fail(call, &error);
     }
     close_question(&question);
-    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-    return status == CLI_EXIT_OK ? closed : status;
+    return cli_result_close(&output, status);
 }
 
 /* ---- Starting a job -------------------------------------------------------------------------------------------------

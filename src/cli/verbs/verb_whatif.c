@@ -1,5 +1,6 @@
 /* pyrometer whatif LOG */
 #include "config_options.h"
+#include "ending.h"
 #include "one_log.h"
 #include "price_options.h"
 
@@ -155,19 +156,14 @@ static int run(const struct cli_call *call)
     struct question question = {.set_count = 0};
     if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &progress, &options))
         return CLI_EXIT_USAGE;
-    if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
+    if (!cli_width_value(call, &report))
         return CLI_EXIT_USAGE;
     int status = read_question(call, &question);
     if (status == CLI_EXIT_OK)
-        status = read_limits(call, &question) ? cli_output_open(&output, cli_value(call, "output")) : CLI_EXIT_USAGE;
+        status = read_limits(call, &question) ? cli_result_open(call, &output, &report) : CLI_EXIT_USAGE;
     if (status == CLI_EXIT_OK) {
-        cli_catch_signals();
-        report.color = cli_wants_color(&output, cli_value(call, "color"));
-        if (report.width == 0)
-            report.width = cli_text_width(&output);
         status = predict(call, &question, &options, &progress, format, &report, &output);
-        int closed = cli_output_close(&output, status == CLI_EXIT_OK);
-        status = status == CLI_EXIT_OK ? closed : status;
+        status = cli_result_close(&output, status);
     }
     for (size_t i = 0; i < question.own_count; i++)
         free(question.own[i]);
@@ -211,11 +207,8 @@ static const struct cli_option options[] = {
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
     CLI_OPTION_TIMINGS,
-    {"width", 'w', "N", NULL, NULL,
-     "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
-     "80."},
-    {"color", 0, "WHEN", "auto always never", "auto",
-     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    CLI_OPTION_WIDTH,
+    CLI_OPTION_COLOR,
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,
     CLI_OPTION_MAX_RECORD,
