@@ -8,6 +8,7 @@
 struct pyro_renderer {
     const char *name; /* as --format spells it */
     enum pyro_format format;
+    /* NULL: several reports have no beginning. */
     void (*begin_many)(struct pyro_output *output, const struct pyro_report_options *options);
     /* `index`: how many reports came before in this document; 0 and `many` false for a single report. */
     void (*report)(struct pyro_output *output, const struct pyro_diagnosis *diagnosis,

@@ -79,7 +79,8 @@ enum pyro_status pyro_reports_open(enum pyro_format format, const struct pyro_re
     *reports = (pyro_reports){.renderer = renderer, .options = own, .writer = *writer};
     pyro_output_init(&reports->output, &reports->writer, NULL);
     pyro_arena_init(&reports->arena, NULL);
-    renderer->begin_many(&reports->output, &reports->options);
+    if (renderer->begin_many)
+        renderer->begin_many(&reports->output, &reports->options);
     *ret = reports;
     return PYRO_OK;
 }

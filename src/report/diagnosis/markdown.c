@@ -1,5 +1,6 @@
 /* The same report as GitHub-flavoured Markdown. */
 #include "report/cost/cost.h"
+#include "report/diagnosis/outline.h"
 #include "report/renderers.h"
 #include "report/shared/app_failure.h"
 #include "report/shared/draw.h"
@@ -15,9 +16,10 @@ static void add_line(struct pyro_strbuf *out, const char *first, const struct py
     out->failed |= text->failed;
 }
 
-static void write_title(struct pyro_strbuf *out, const struct pyro_diagnosis *diagnosis,
-                        const struct pyro_report_options *options, struct pyro_strbuf *line)
+static void write_title(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis,
+                        const struct pyro_report_options *options)
 {
+    struct pyro_strbuf *out = &outline->output->buffer, *line = outline->line;
     const struct pyro_app *app = diagnosis->app;
     const struct pyro_application_row *row = &app->application;
     pyro_strbuf_add_slice(line, pyro_fact_name(app));
@@ -59,12 +61,7 @@ static void write_title(struct pyro_strbuf *out, const struct pyro_diagnosis *di
     pyro_strbuf_add_text(out, "** Checked ");
     pyro_fact_rules(out, diagnosis);
     pyro_strbuf_add_text(out, ".\n");
-    for (int code = 0; code < 2; code++) {
-        pyro_strbuf_clear(line);
-        pyro_fact_plan(line, diagnosis, code == 1);
-        if (line->len)
-            add_line(out, "\n", line);
-    }
+    pyro_outline_plans(outline, diagnosis);
     pyro_strbuf_clear(line);
     pyro_fact_configured(line, diagnosis);
     if (line->len)
@@ -96,9 +93,57 @@ static void write_code(struct pyro_strbuf *out, struct pyro_slice code, const ch
     }
 }
 
-static void write_finding(struct pyro_strbuf *out, const struct pyro_app *app, const struct pyro_finding *finding,
-                          size_t number, struct pyro_strbuf *line)
+static void write_heading(void *form, const char *title)
 {
+    struct pyro_output *output = form;
+    pyro_strbuf_printf(&output->buffer, "\n## %s\n\n", title);
+}
+
+static void write_part(void *form, enum pyro_outline_part part, struct pyro_slice text)
+{
+    static const char *const begins[] = {
+        [PYRO_OUTLINE_PLAN] = "\n",    [PYRO_OUTLINE_FACT] = "   - ", [PYRO_OUTLINE_CHECK] = "   - ",
+        [PYRO_OUTLINE_FOLDED] = "- ", [PYRO_OUTLINE_CHANGE] = "- ",
+    };
+    struct pyro_output *output = form;
+    pyro_strbuf_add_text(&output->buffer, begins[part]);
+    pyro_add_markdown(&output->buffer, text);
+    pyro_strbuf_add_char(&output->buffer, '\n');
+}
+
+static void write_example(void *form, struct pyro_slice code)
+{
+    struct pyro_output *output = form;
+    write_code(&output->buffer, code, "     ");
+}
+
+static void write_settings(void *form, const struct pyro_diagnosis *diagnosis)
+{
+    struct pyro_output *output = form;
+    struct pyro_strbuf lines;
+    pyro_strbuf_init(&lines, output->buffer.allocator);
+    for (size_t i = 0; i < diagnosis->config_change_count; i++) {
+        pyro_add_plain(&lines, diagnosis->config_changes[i].key);
+        pyro_strbuf_add_char(&lines, '=');
+        pyro_add_plain(&lines, diagnosis->config_changes[i].value);
+        pyro_strbuf_add_char(&lines, '\n');
+    }
+    if (lines.len)
+        write_code(&output->buffer, pyro_strbuf_slice(&lines), "");
+    pyro_strbuf_add_char(&output->buffer, '\n');
+    output->buffer.failed |= lines.failed;
+    pyro_strbuf_done(&lines);
+}
+
+static void write_section(void *form, const struct pyro_section *section)
+{
+    pyro_markdown_section(form, section);
+}
+
+static void write_finding(const struct pyro_outline *outline, const struct pyro_app *app,
+                          const struct pyro_finding *finding, size_t number)
+{
+    struct pyro_strbuf *out = &outline->output->buffer;
     pyro_strbuf_printf(out, "\n%zu. **", number);
     pyro_add_markdown(out, finding->title);
     pyro_strbuf_add_text(out, "**: ");
@@ -106,61 +151,13 @@ static void write_finding(struct pyro_strbuf *out, const struct pyro_app *app, c
     pyro_strbuf_add_text(out, ", confidence ");
     pyro_human_hundredths(out, finding->confidence);
     pyro_strbuf_add_text(out, "\n");
-    pyro_strbuf_clear(line);
-    pyro_fact_cause(line, finding);
-    if (line->len)
-        add_line(out, "   - ", line);
-    pyro_strbuf_clear(line);
-    pyro_fact_evidence(line, finding);
-    if (line->len)
-        add_line(out, "   - Evidence: ", line);
-    for (size_t i = 0; i < finding->advice_count; i++) {
-        const struct pyro_advice *advice = &finding->advice[i];
-        pyro_strbuf_clear(line);
-        pyro_strbuf_add_slice(line, advice->text);
-        add_line(out, "   - Recommendation: ", line);
-        if (advice->code.len)
-            write_code(out, advice->code, "     ");
-        pyro_strbuf_clear(line);
-        pyro_strbuf_add_slice(line, advice->verify);
-        if (pyro_fact_shows_check(finding, i))
-            add_line(out, "   - Check next time: ", line);
-    }
-    pyro_strbuf_clear(line);
-    pyro_fact_improvement(line, app, finding);
-    if (line->len)
-        add_line(out, "   - Expected improvement: ", line);
-    pyro_strbuf_clear(line);
-    pyro_fact_judgement(line, finding);
-    if (line->len)
-        add_line(out, "   - ", line);
+    pyro_outline_finding(outline, app, finding);
 }
 
-/* Findings that people called false for this application: named, not explained again. */
-static void write_folded(struct pyro_strbuf *out, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
-{
-    bool first = true;
-    for (size_t i = 0; i < diagnosis->finding_count; i++) {
-        const struct pyro_finding *finding = &diagnosis->findings[i];
-        if (!finding->folded)
-            continue;
-        if (first)
-            pyro_strbuf_add_text(out, "\n## Marked as false positive\n\n");
-        first = false;
-        pyro_strbuf_clear(line);
-        pyro_strbuf_add_slice(line, finding->id);
-        if (finding->note.len) {
-            pyro_strbuf_add_text(line, ": ");
-            pyro_strbuf_add_slice(line, finding->note);
-        }
-        add_line(out, "- ", line);
-    }
-}
-
-static void write_findings(struct pyro_output *output, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
+static void write_findings(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis)
 {
     static const char *const headings[] = {"Low", "Moderate", "Severe", "Critical issues"};
-    struct pyro_strbuf *out = &output->buffer;
+    struct pyro_output *output = outline->output;
     size_t number = 0;
     for (int severity = PYRO_SEVERITY_CRITICAL; severity >= PYRO_SEVERITY_LOW; severity--) {
         bool first = true;
@@ -168,40 +165,13 @@ static void write_findings(struct pyro_output *output, const struct pyro_diagnos
             if ((int)diagnosis->findings[i].severity != severity || diagnosis->findings[i].folded)
                 continue;
             if (first)
-                pyro_strbuf_printf(out, "\n## %s\n", headings[severity]);
+                pyro_strbuf_printf(&output->buffer, "\n## %s\n", headings[severity]);
             first = false;
-            write_finding(out, diagnosis->app, &diagnosis->findings[i], ++number, line);
+            write_finding(outline, diagnosis->app, &diagnosis->findings[i], ++number);
             pyro_output_flush(output, false);
         }
     }
-    write_folded(out, diagnosis, line);
-}
-
-/* Lines to copy; then what each was, and whose advice it is. */
-static void write_changes(struct pyro_strbuf *out, const struct pyro_diagnosis *diagnosis,
-                          const struct pyro_report_options *options, struct pyro_strbuf *line)
-{
-    if (!diagnosis->change_count)
-        return;
-    pyro_strbuf_add_text(out, "\n## Configuration changes\n\n");
-    pyro_strbuf_clear(line);
-    for (size_t i = 0; i < diagnosis->config_change_count; i++) {
-        pyro_add_plain(line, diagnosis->config_changes[i].key);
-        pyro_strbuf_add_char(line, '=');
-        pyro_add_plain(line, diagnosis->config_changes[i].value);
-        pyro_strbuf_add_char(line, '\n');
-    }
-    if (line->len)
-        write_code(out, pyro_strbuf_slice(line), "");
-    for (size_t i = 0; i < diagnosis->change_count; i++) {
-        pyro_strbuf_clear(line);
-        pyro_change_remark(line, diagnosis, i);
-        add_line(out, i ? "- " : "\n- ", line);
-    }
-    pyro_strbuf_clear(line);
-    pyro_changes_rest(line, diagnosis, options);
-    if (line->len)
-        add_line(out, "- ", line);
+    pyro_outline_folded(outline, diagnosis);
 }
 
 static void write_grid(struct pyro_output *output, const struct pyro_grid *grid)
@@ -243,17 +213,13 @@ void pyro_markdown_section(struct pyro_output *output, const struct pyro_section
     }
     if (pyro_grid_rows(&section->grid))
         write_grid(output, &section->grid);
-    struct pyro_slice rest = pyro_strbuf_slice(&section->remarks);
+    struct pyro_slice rest = pyro_strbuf_slice(&section->remarks), remark;
     if (rest.len)
         pyro_strbuf_add_char(out, '\n');
-    while (rest.len) {
-        const char *newline = memchr(rest.ptr, '\n', rest.len);
-        size_t len = newline ? (size_t)(newline - rest.ptr) : rest.len;
+    while (pyro_outline_remark(&rest, &remark)) {
         pyro_strbuf_add_text(out, "- ");
-        pyro_add_markdown(out, (struct pyro_slice){rest.ptr, len});
+        pyro_add_markdown(out, remark);
         pyro_strbuf_add_char(out, '\n');
-        len += newline ? 1 : 0;
-        rest = (struct pyro_slice){rest.ptr + len, rest.len - len};
     }
     out->failed |= pyro_section_failed(section);
 }
@@ -266,26 +232,14 @@ static void markdown_report(struct pyro_output *output, const struct pyro_diagno
     pyro_strbuf_init(&line, output->buffer.allocator);
     if (index)
         pyro_strbuf_add_text(&output->buffer, "\n---\n\n");
-    write_title(&output->buffer, diagnosis, options, &line);
-    write_findings(output, diagnosis, &line);
-    write_changes(&output->buffer, diagnosis, options, &line);
+    const struct pyro_outline outline = {output,       output,        &line,         write_heading,
+                                         write_part,   write_example, write_settings, write_section};
+    write_title(&outline, diagnosis, options);
+    write_findings(&outline, diagnosis);
+    pyro_outline_changes(&outline, diagnosis, options);
+    pyro_outline_sections(&outline, diagnosis, options);
     output->buffer.failed |= line.failed;
     pyro_strbuf_done(&line);
-    for (size_t i = 0; i < pyro_section_count; i++) {
-        struct pyro_section section;
-        pyro_section_init(&section, output->buffer.allocator);
-        pyro_section_builders[i](&section, diagnosis, options);
-        if (section.title)
-            pyro_markdown_section(output, &section);
-        pyro_section_done(&section);
-        pyro_output_flush(output, false);
-    }
-}
-
-static void markdown_begin_many(struct pyro_output *output, const struct pyro_report_options *options)
-{
-    (void)output;
-    (void)options;
 }
 
 static void markdown_end_many(struct pyro_output *output, const struct pyro_slice *unreadable_paths,
@@ -303,5 +257,4 @@ static void markdown_end_many(struct pyro_output *output, const struct pyro_slic
     }
 }
 
-const struct pyro_renderer pyro_renderer_markdown = {"markdown", PYRO_FORMAT_MARKDOWN, markdown_begin_many,
-                                                     markdown_report, markdown_end_many};
+const struct pyro_renderer pyro_renderer_markdown = {"markdown", PYRO_FORMAT_MARKDOWN, NULL, markdown_report, markdown_end_many};

@@ -1,5 +1,6 @@
 /* The report for people. */
 #include "report/cost/cost.h"
+#include "report/diagnosis/outline.h"
 #include "report/renderers.h"
 #include "report/shared/app_failure.h"
 #include "report/shared/draw.h"
@@ -67,8 +68,9 @@ static enum pyro_style severity_style(enum pyro_severity severity)
 }
 
 /* Lines of an example: as they are, only indented. */
-static void write_code(struct pyro_page *page, struct pyro_slice code)
+static void write_code(void *form, struct pyro_slice code)
 {
+    struct pyro_page *page = form;
     const char *end = code.ptr + code.len;
     for (const char *p = code.ptr; p < end;) {
         const char *newline = memchr(p, '\n', (size_t)(end - p));
@@ -84,27 +86,53 @@ static void write_code(struct pyro_page *page, struct pyro_slice code)
     }
 }
 
-static void write_advice(struct pyro_page *page, const struct pyro_finding *finding, size_t i, struct pyro_strbuf *line)
+static void write_heading(void *form, const char *title)
 {
-    const struct pyro_advice *advice = &finding->advice[i];
-    pyro_strbuf_clear(line);
-    pyro_strbuf_add_text(line, "Recommendation: ");
-    pyro_strbuf_add_slice(line, advice->text);
-    pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
-    if (advice->code.len)
-        write_code(page, advice->code);
-    if (pyro_fact_shows_check(finding, i)) {
-        pyro_strbuf_clear(line);
-        pyro_strbuf_add_text(line, "Check next time: ");
-        pyro_strbuf_add_slice(line, advice->verify);
-        pyro_page_wrap(page, PYRO_STYLE_NONE, "     ", pyro_strbuf_slice(line));
-    }
+    struct pyro_page *page = form;
+    struct pyro_strbuf line;
+    pyro_strbuf_init(&line, page->output->buffer.allocator);
+    for (const char *p = title; *p; p++)
+        pyro_strbuf_add_char(&line, *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p);
+    pyro_strbuf_add_char(&line, ':');
+    pyro_page_blank(page);
+    pyro_page_wrap(page, PYRO_STYLE_HEADING, "", pyro_strbuf_slice(&line));
+    page->output->buffer.failed |= line.failed;
+    pyro_strbuf_done(&line);
 }
 
-static void write_finding(struct pyro_page *page, const struct pyro_app *app, const struct pyro_finding *finding,
-                          size_t number, const struct pyro_report_options *options, struct pyro_strbuf *line)
+static void write_part(void *form, enum pyro_outline_part part, struct pyro_slice text)
 {
-    struct pyro_strbuf right;
+    static const char *const begins[] = {
+        [PYRO_OUTLINE_PLAN] = "",          [PYRO_OUTLINE_FACT] = "   - ",  [PYRO_OUTLINE_CHECK] = "     ",
+        [PYRO_OUTLINE_FOLDED] = "   - ", [PYRO_OUTLINE_CHANGE] = "  - ",
+    };
+    pyro_page_wrap(form, part == PYRO_OUTLINE_CHANGE ? PYRO_STYLE_DIM : PYRO_STYLE_NONE, begins[part], text);
+}
+
+/* A line "key=value" to copy. */
+static void write_setting(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, size_t index)
+{
+    struct pyro_strbuf line;
+    pyro_strbuf_init(&line, page->output->buffer.allocator);
+    pyro_strbuf_add_slice(&line, diagnosis->config_changes[index].key);
+    pyro_strbuf_add_char(&line, '=');
+    pyro_strbuf_add_slice(&line, diagnosis->config_changes[index].value);
+    pyro_page_whole(page, pyro_strbuf_slice(&line));
+    page->output->buffer.failed |= line.failed;
+    pyro_strbuf_done(&line);
+}
+
+static void write_settings(void *form, const struct pyro_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->config_change_count; i++)
+        write_setting(form, diagnosis, i);
+}
+
+static void write_finding(const struct pyro_outline *outline, const struct pyro_app *app,
+                          const struct pyro_finding *finding, size_t number, const struct pyro_report_options *options)
+{
+    struct pyro_page *page = outline->form;
+    struct pyro_strbuf right, *line = outline->line;
     pyro_strbuf_init(&right, line->allocator);
     pyro_strbuf_clear(line);
     pyro_strbuf_printf(line, "%zu. ", number);
@@ -113,76 +141,22 @@ static void write_finding(struct pyro_page *page, const struct pyro_app *app, co
     pyro_strbuf_add_text(&right, "   confidence ");
     pyro_human_hundredths(&right, finding->confidence);
     pyro_page_ends(page, severity_style(finding->severity), pyro_strbuf_slice(line), pyro_strbuf_slice(&right));
-    line->failed |= right.failed;
+    outline->output->buffer.failed |= line->failed || right.failed;
     pyro_strbuf_done(&right);
-
-    pyro_strbuf_clear(line);
-    pyro_fact_cause(line, finding);
-    if (line->len)
-        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
-    if (finding->evidence_count) {
-        pyro_strbuf_clear(line);
-        pyro_strbuf_add_text(line, "Evidence: ");
-        pyro_fact_evidence(line, finding);
-        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
-    }
-    for (size_t i = 0; i < finding->advice_count; i++)
-        write_advice(page, finding, i, line);
-    pyro_strbuf_clear(line);
-    pyro_strbuf_add_text(line, "Expected improvement: ");
-    size_t from = line->len;
-    pyro_fact_improvement(line, app, finding);
-    if (line->len > from)
-        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
-    pyro_strbuf_clear(line);
-    pyro_fact_judgement(line, finding);
-    if (line->len)
-        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    pyro_outline_finding(outline, app, finding);
     if (options->ids || options->details) {
         pyro_strbuf_clear(line);
         pyro_strbuf_add_text(line, "Id: ");
         pyro_strbuf_add_slice(line, finding->id);
-        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+        write_part(page, PYRO_OUTLINE_FACT, pyro_strbuf_slice(line));
     }
 }
 
-/* Findings that people called false for this application: named, not explained again. */
-static void write_folded(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
+static void write_findings(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis,
+                           const struct pyro_report_options *options)
 {
-    bool first = true;
-    for (size_t i = 0; i < diagnosis->finding_count; i++) {
-        const struct pyro_finding *finding = &diagnosis->findings[i];
-        if (!finding->folded)
-            continue;
-        if (first) {
-            pyro_page_blank(page);
-            pyro_page_wrap(page, PYRO_STYLE_HEADING, "", PYRO_SLICE_LITERAL("MARKED AS FALSE POSITIVE:"));
-        }
-        first = false;
-        pyro_strbuf_clear(line);
-        pyro_strbuf_add_slice(line, finding->id);
-        if (finding->note.len) {
-            pyro_strbuf_add_text(line, ": ");
-            pyro_strbuf_add_slice(line, finding->note);
-        }
-        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
-    }
-}
-
-/* A line "key=value" to copy. */
-static void write_setting(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, size_t index,
-                          struct pyro_strbuf *line)
-{
-    pyro_strbuf_clear(line);
-    pyro_strbuf_add_slice(line, diagnosis->config_changes[index].key);
-    pyro_strbuf_add_char(line, '=');
-    pyro_strbuf_add_slice(line, diagnosis->config_changes[index].value);
-    pyro_page_whole(page, pyro_strbuf_slice(line));
-}
-
-static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *diagnosis,
-                           const struct pyro_report_options *options, struct pyro_strbuf *line)
-{
+    struct pyro_page *page = outline->form;
+    struct pyro_strbuf *line = outline->line;
     size_t number = 0;
     for (int severity = PYRO_SEVERITY_CRITICAL; severity >= PYRO_SEVERITY_LOW; severity--) {
         size_t count = 0, hidden = 0;
@@ -194,14 +168,9 @@ static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *
                 hidden++;
                 continue;
             }
-            if (!count++) {
-                pyro_page_blank(page);
-                pyro_strbuf_clear(line);
-                pyro_strbuf_add_text(line, pyro_severity_heading(finding->severity));
-                pyro_strbuf_add_char(line, ':');
-                pyro_page_wrap(page, PYRO_STYLE_HEADING, "", pyro_strbuf_slice(line));
-            }
-            write_finding(page, diagnosis->app, finding, ++number, options, line);
+            if (!count++)
+                write_heading(page, pyro_severity_heading(finding->severity));
+            write_finding(outline, diagnosis->app, finding, ++number, options);
         }
         if (hidden) {
             pyro_strbuf_clear(line);
@@ -209,28 +178,7 @@ static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *
             pyro_page_wrap(page, PYRO_STYLE_NONE, "   ", pyro_strbuf_slice(line));
         }
     }
-    write_folded(page, diagnosis, line);
-}
-
-/* Lines to copy; then what each was, and whose advice it is. */
-static void write_changes(struct pyro_page *page, const struct pyro_diagnosis *diagnosis,
-                          const struct pyro_report_options *options, struct pyro_strbuf *line)
-{
-    if (!diagnosis->change_count)
-        return;
-    pyro_page_blank(page);
-    pyro_page_wrap(page, PYRO_STYLE_HEADING, "", PYRO_SLICE_LITERAL("CONFIGURATION CHANGES:"));
-    for (size_t i = 0; i < diagnosis->config_change_count; i++)
-        write_setting(page, diagnosis, i, line);
-    for (size_t i = 0; i < diagnosis->change_count; i++) {
-        pyro_strbuf_clear(line);
-        pyro_change_remark(line, diagnosis, i);
-        pyro_page_wrap(page, PYRO_STYLE_DIM, "  - ", pyro_strbuf_slice(line));
-    }
-    pyro_strbuf_clear(line);
-    pyro_changes_rest(line, diagnosis, options);
-    if (line->len)
-        pyro_page_wrap(page, PYRO_STYLE_DIM, "  - ", pyro_strbuf_slice(line));
+    pyro_outline_folded(outline, diagnosis);
 }
 
 void pyro_text_section(struct pyro_page *page, const struct pyro_section *section, struct pyro_strbuf *line)
@@ -243,18 +191,25 @@ void pyro_text_section(struct pyro_page *page, const struct pyro_section *sectio
     if (section->lead.len)
         pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(&section->lead));
     pyro_page_grid(page, &section->grid);
-    struct pyro_slice rest = pyro_strbuf_slice(&section->remarks);
-    while (rest.len) {
-        const char *newline = memchr(rest.ptr, '\n', rest.len);
-        size_t len = newline ? (size_t)(newline - rest.ptr) : rest.len;
-        pyro_page_wrap(page, PYRO_STYLE_NONE, "  - ", (struct pyro_slice){rest.ptr, len});
-        len += newline ? 1 : 0;
-        rest = (struct pyro_slice){rest.ptr + len, rest.len - len};
-    }
+    struct pyro_slice rest = pyro_strbuf_slice(&section->remarks), remark;
+    while (pyro_outline_remark(&rest, &remark))
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "  - ", remark);
 }
 
-static void write_verdict(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
+static void write_section(void *form, const struct pyro_section *section)
 {
+    struct pyro_page *page = form;
+    struct pyro_strbuf line;
+    pyro_strbuf_init(&line, page->output->buffer.allocator);
+    pyro_text_section(page, section, &line);
+    page->output->buffer.failed |= line.failed;
+    pyro_strbuf_done(&line);
+}
+
+static void write_verdict(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis)
+{
+    struct pyro_page *page = outline->form;
+    struct pyro_strbuf *line = outline->line;
     pyro_page_blank(page);
     pyro_strbuf_clear(line);
     pyro_fact_failure(line, diagnosis);
@@ -264,12 +219,7 @@ static void write_verdict(struct pyro_page *page, const struct pyro_diagnosis *d
     pyro_fact_verdict(line, diagnosis);
     bool good = line->data && !strncmp(line->data, "No findings", 11);
     pyro_page_wrap(page, good ? PYRO_STYLE_GOOD : PYRO_STYLE_HEADING, "", pyro_strbuf_slice(line));
-    for (int code = 0; code < 2; code++) {
-        pyro_strbuf_clear(line);
-        pyro_fact_plan(line, diagnosis, code == 1);
-        if (line->len)
-            pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
-    }
+    pyro_outline_plans(outline, diagnosis);
 }
 
 static size_t lines_since(const struct pyro_strbuf *text, size_t from)
@@ -306,7 +256,7 @@ static void write_brief(struct pyro_page *page, const struct pyro_diagnosis *dia
         pyro_page_blank(page);
     size_t shown = 0, number = 0;
     for (; shown < diagnosis->config_change_count && lines_since(text, from) < BRIEF_LINES / 2; shown++)
-        write_setting(page, diagnosis, shown, line);
+        write_setting(page, diagnosis, shown);
     size_t hidden = 0, settings = diagnosis->config_change_count - shown;
     for (int severity = PYRO_SEVERITY_CRITICAL; severity > PYRO_SEVERITY_LOW; severity--)
         for (size_t i = 0; i < diagnosis->finding_count; i++) {
@@ -346,8 +296,10 @@ static void text_report(struct pyro_output *output, const struct pyro_diagnosis 
     if (index)
         pyro_strbuf_add_text(&output->buffer, "\n\n");
     size_t from = output->buffer.len;
+    const struct pyro_outline outline = {&page,      output,     &line,          write_heading,
+                                         write_part, write_code, write_settings, write_section};
     write_title(&page, diagnosis, options, &line);
-    write_verdict(&page, diagnosis, &line);
+    write_verdict(&outline, diagnosis);
     if (options->brief) {
         write_brief(&page, diagnosis, from, &line);
         output->buffer.failed |= line.failed;
@@ -364,28 +316,12 @@ static void text_report(struct pyro_output *output, const struct pyro_diagnosis 
     pyro_fact_configured(&line, diagnosis);
     if (line.len)
         pyro_page_wrap(&page, PYRO_STYLE_DIM, "", pyro_strbuf_slice(&line));
-    write_findings(&page, diagnosis, options, &line);
-    write_changes(&page, diagnosis, options, &line);
-    for (size_t i = 0; i < pyro_section_count; i++) {
-        struct pyro_section section;
-        pyro_section_init(&section, output->buffer.allocator);
-        pyro_section_builders[i](&section, diagnosis, options);
-        if (section.title)
-            pyro_text_section(&page, &section, &line);
-        line.failed |= pyro_section_failed(&section);
-        pyro_section_done(&section);
-        /* Clearing the line would forget a failure. */
-        output->buffer.failed |= line.failed;
-        pyro_output_flush(output, false);
-    }
+    write_findings(&outline, diagnosis, options);
+    pyro_outline_changes(&outline, diagnosis, options);
+    pyro_outline_sections(&outline, diagnosis, options);
+    output->buffer.failed |= line.failed;
     pyro_strbuf_done(&line);
     pyro_page_done(&page);
-}
-
-static void text_begin_many(struct pyro_output *output, const struct pyro_report_options *options)
-{
-    (void)output;
-    (void)options;
 }
 
 static void text_end_many(struct pyro_output *output, const struct pyro_slice *unreadable_paths,
@@ -403,4 +339,4 @@ static void text_end_many(struct pyro_output *output, const struct pyro_slice *u
     }
 }
 
-const struct pyro_renderer pyro_renderer_text = {"text", PYRO_FORMAT_TEXT, text_begin_many, text_report, text_end_many};
+const struct pyro_renderer pyro_renderer_text = {"text", PYRO_FORMAT_TEXT, NULL, text_report, text_end_many};

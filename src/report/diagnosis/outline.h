@@ -1,0 +1,42 @@
+/* What the text and the Markdown report both say of a diagnosis, in one order. A renderer gives the parts their form. */
+#ifndef PYRO_REPORT_DIAGNOSIS_OUTLINE_H
+#define PYRO_REPORT_DIAGNOSIS_OUTLINE_H
+
+#include "report/diagnosis/sections.h"
+
+enum pyro_outline_part {
+    PYRO_OUTLINE_PLAN,   /* a paragraph below the verdict */
+    PYRO_OUTLINE_FACT,   /* of a finding */
+    PYRO_OUTLINE_CHECK,  /* of its recommendation: what to check next time */
+    PYRO_OUTLINE_FOLDED, /* a finding that is a false positive here */
+    PYRO_OUTLINE_CHANGE  /* a remark on the settings to copy */
+};
+
+struct pyro_outline {
+    void *form; /* the renderer's own */
+    struct pyro_output *output;
+    struct pyro_strbuf *line; /* working space */
+    void (*heading)(void *form, const char *title);
+    void (*part)(void *form, enum pyro_outline_part part, struct pyro_slice text);
+    void (*code)(void *form, struct pyro_slice code);
+    void (*settings)(void *form, const struct pyro_diagnosis *diagnosis); /* config_changes, to copy */
+    void (*section)(void *form, const struct pyro_section *section);
+};
+
+void pyro_outline_plans(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis);
+/* What follows the title of a finding. */
+void pyro_outline_finding(const struct pyro_outline *outline, const struct pyro_app *app,
+                          const struct pyro_finding *finding);
+/* Findings that people called false for this application: named, not explained again. */
+void pyro_outline_folded(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis);
+/* Settings to copy; then what each was, and the finding that recommends it. */
+void pyro_outline_changes(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis,
+                          const struct pyro_report_options *options);
+/* Each section that has something to say; written out one by one. */
+void pyro_outline_sections(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis,
+                           const struct pyro_report_options *options);
+
+/* The next of a section's remarks, from `rest`; false: there are no more. */
+bool pyro_outline_remark(struct pyro_slice *rest, struct pyro_slice *ret);
+
+#endif
