@@ -1,35 +1,7 @@
 /* The member "profiling": what was read beside the event log. Reports of an event log alone do not have it. */
 #include "analyze/tracks/pauses.h"
 #include "report/diagnosis/json_parts.h"
-
-enum { NS_PER_MS = 1000000 };
-
-static int64_t whole_ms(int64_t ns)
-{
-    return ns == PYRO_NONE ? PYRO_NONE : (ns + NS_PER_MS / 2) / NS_PER_MS;
-}
-
-static void write_artefacts(struct pyro_json_writer *json, const struct pyro_tracks *tracks)
-{
-    pyro_json_line(json);
-    pyro_json_begin(json, "artefacts", '[');
-    for (size_t i = 0; i < pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS); i++) {
-        const struct pyro_artefact_row *row = pyro_tracks_artefact(tracks, i);
-        pyro_json_line(json);
-        pyro_json_begin(json, NULL, '{');
-        pyro_json_text(json, "kind", row->kind);
-        pyro_json_text(json, "path", row->path);
-        pyro_json_text(json, "executor", row->executor);
-        pyro_json_text(json, "host", row->host);
-        pyro_json_int(json, "bytes", row->bytes);
-        pyro_json_int(json, "records", row->rows);
-        pyro_json_int(json, "first_ms", whole_ms(row->first_ns));
-        pyro_json_int(json, "last_ms", whole_ms(row->last_ns));
-        pyro_json_text(json, "problems", row->problems);
-        pyro_json_end(json, '}');
-    }
-    pyro_json_end(json, ']');
-}
+#include "report/shared/json_tracks.h"
 
 static void write_pauses(struct pyro_json_writer *json, const struct pyro_tracks *tracks)
 {
@@ -48,8 +20,8 @@ static void write_pauses(struct pyro_json_writer *json, const struct pyro_tracks
         pyro_json_text(json, "host", thread->host);
         pyro_json_text(json, "name", thread->name);
         pyro_json_count(json, "pauses", pauses[i].count);
-        pyro_json_int(json, "total_ms", whole_ms(pauses[i].total_ns));
-        pyro_json_int(json, "longest_ms", whole_ms(pauses[i].longest_ns));
+        pyro_json_int(json, "total_ms", pyro_json_whole_ms(pauses[i].total_ns));
+        pyro_json_int(json, "longest_ms", pyro_json_whole_ms(pauses[i].longest_ns));
         pyro_json_end(json, '}');
     }
     pyro_json_end(json, ']');
@@ -62,7 +34,7 @@ void pyro_json_profiling(struct pyro_json_writer *json, const struct pyro_tracks
         return;
     pyro_json_line(json);
     pyro_json_begin(json, "profiling", '{');
-    write_artefacts(json, tracks);
+    pyro_json_artefacts(json, "artefacts", tracks, true);
     write_pauses(json, tracks);
     uint64_t left_out = 0;
     for (int table = 0; table < PYRO_TRACK_TABLES; table++)

@@ -102,7 +102,7 @@ static void write_heading(void *form, const char *title)
 static void write_part(void *form, enum pyro_outline_part part, struct pyro_slice text)
 {
     static const char *const begins[] = {
-        [PYRO_OUTLINE_PLAN] = "\n",    [PYRO_OUTLINE_FACT] = "   - ", [PYRO_OUTLINE_CHECK] = "   - ",
+        [PYRO_OUTLINE_PLAN] = "\n",   [PYRO_OUTLINE_FACT] = "   - ", [PYRO_OUTLINE_CHECK] = "   - ",
         [PYRO_OUTLINE_FOLDED] = "- ", [PYRO_OUTLINE_CHANGE] = "- ",
     };
     struct pyro_output *output = form;
@@ -232,8 +232,8 @@ static void markdown_report(struct pyro_output *output, const struct pyro_diagno
     pyro_strbuf_init(&line, output->buffer.allocator);
     if (index)
         pyro_strbuf_add_text(&output->buffer, "\n---\n\n");
-    const struct pyro_outline outline = {output,       output,        &line,         write_heading,
-                                         write_part,   write_example, write_settings, write_section};
+    const struct pyro_outline outline = {output,     output,        &line,          write_heading,
+                                         write_part, write_example, write_settings, write_section};
     write_title(&outline, diagnosis, options);
     write_findings(&outline, diagnosis);
     pyro_outline_changes(&outline, diagnosis, options);
@@ -257,4 +257,5 @@ static void markdown_end_many(struct pyro_output *output, const struct pyro_slic
     }
 }
 
-const struct pyro_renderer pyro_renderer_markdown = {"markdown", PYRO_FORMAT_MARKDOWN, NULL, markdown_report, markdown_end_many};
+const struct pyro_renderer pyro_renderer_markdown = {"markdown", PYRO_FORMAT_MARKDOWN, NULL, markdown_report,
+                                                     markdown_end_many};

@@ -1,6 +1,6 @@
 #include "report/diagnosis/outline.h"
 
-#include "report/shared/facts.h"
+#include "report/shared/finding_facts.h"
 
 static void begin(const struct pyro_outline *outline, const char *label)
 {

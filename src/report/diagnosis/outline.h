@@ -1,4 +1,5 @@
-/* What the text and the Markdown report both say of a diagnosis, in one order. A renderer gives the parts their form. */
+/* What the text and the Markdown report both say of a diagnosis, in one order. A renderer gives the parts their form.
+ */
 #ifndef PYRO_REPORT_DIAGNOSIS_OUTLINE_H
 #define PYRO_REPORT_DIAGNOSIS_OUTLINE_H
 

@@ -103,7 +103,7 @@ static void write_heading(void *form, const char *title)
 static void write_part(void *form, enum pyro_outline_part part, struct pyro_slice text)
 {
     static const char *const begins[] = {
-        [PYRO_OUTLINE_PLAN] = "",          [PYRO_OUTLINE_FACT] = "   - ",  [PYRO_OUTLINE_CHECK] = "     ",
+        [PYRO_OUTLINE_PLAN] = "",        [PYRO_OUTLINE_FACT] = "   - ",  [PYRO_OUTLINE_CHECK] = "     ",
         [PYRO_OUTLINE_FOLDED] = "   - ", [PYRO_OUTLINE_CHANGE] = "  - ",
     };
     pyro_page_wrap(form, part == PYRO_OUTLINE_CHANGE ? PYRO_STYLE_DIM : PYRO_STYLE_NONE, begins[part], text);

@@ -3,16 +3,9 @@
 
 #include "model/column.h"
 #include "report/profiling/profiling.h"
-#include "text/json_write.h"
+#include "report/shared/json_tracks.h"
 
-enum { NS_PER_MS = 1000000 };
-
-static const double NS_PER_MINUTE = 6e10;
-
-static int64_t ms_of(int64_t ns)
-{
-    return ns == PYRO_NONE ? PYRO_NONE : ns >= 0 ? (ns + NS_PER_MS / 2) / NS_PER_MS : ns / NS_PER_MS;
-}
+static const double NS_PER_MS = 1e6, NS_PER_MINUTE = 6e10;
 
 static void write_processes(struct pyro_json_writer *json, const struct pyro_profiling *profile)
 {
@@ -70,7 +63,7 @@ static void write_times(struct pyro_json_writer *json, const struct pyro_profili
 {
     pyro_json_begin_numbers(json, key);
     for (size_t i = 0; i < track->count; i++)
-        pyro_json_number(json, ms_of(track->marks[i].start_ns));
+        pyro_json_number(json, pyro_json_whole_ms(track->marks[i].start_ns));
     pyro_json_end_numbers(json);
     if (!profile->choice.normalize)
         return;
@@ -163,7 +156,7 @@ static void write_maxima(struct pyro_json_writer *json, const struct pyro_profil
         pyro_json_begin(json, NULL, '{');
         write_series_head(json, profile, (int32_t)i);
         pyro_json_real(json, "value", pyro_profiling_value(profile, row->unit, most->value));
-        pyro_json_int(json, "time_ms", ms_of(most->time_ns));
+        pyro_json_int(json, "time_ms", pyro_json_whole_ms(most->time_ns));
         if (profile->choice.normalize)
             pyro_json_real(json, "time_min", minutes_of(profile, most->time_ns));
         pyro_json_end(json, '}');
@@ -188,8 +181,8 @@ static void write_work_row(struct pyro_json_writer *json, const struct pyro_prof
         pyro_json_int(json, "process", row->process < 0 ? PYRO_NONE : row->process);
     else
         pyro_json_text(json, "name", row->name);
-    pyro_json_int(json, "start_ms", ms_of(row->start_ns));
-    pyro_json_int(json, "end_ms", ms_of(row->end_ns));
+    pyro_json_int(json, "start_ms", pyro_json_whole_ms(row->start_ns));
+    pyro_json_int(json, "end_ms", pyro_json_whole_ms(row->end_ns));
     pyro_json_end(json, '}');
 }
 
@@ -299,27 +292,6 @@ static void write_allocations(struct pyro_json_writer *json, const struct pyro_p
     pyro_json_end(json, ']');
 }
 
-static void write_files(struct pyro_json_writer *json, const struct pyro_tracks *tracks)
-{
-    pyro_json_line(json);
-    pyro_json_begin(json, "files", '[');
-    for (size_t i = 0; i < pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS); i++) {
-        const struct pyro_artefact_row *row = pyro_tracks_artefact(tracks, i);
-        pyro_json_line(json);
-        pyro_json_begin(json, NULL, '{');
-        pyro_json_text(json, "kind", row->kind);
-        pyro_json_text(json, "path", row->path);
-        pyro_json_text(json, "executor", row->executor);
-        pyro_json_text(json, "host", row->host);
-        pyro_json_int(json, "records", row->rows);
-        pyro_json_int(json, "first_ms", ms_of(row->first_ns));
-        pyro_json_int(json, "last_ms", ms_of(row->last_ns));
-        pyro_json_text(json, "problems", row->problems);
-        pyro_json_end(json, '}');
-    }
-    pyro_json_end(json, ']');
-}
-
 static void write_serialization(struct pyro_json_writer *json, const struct pyro_profiling *profile)
 {
     pyro_json_line(json);
@@ -351,8 +323,8 @@ static void write_head(struct pyro_json_writer *json, const struct pyro_profilin
     pyro_json_line(json);
     pyro_json_text(json, "application_id", app ? app->application.id : PYRO_SLICE_NULL);
     pyro_json_text(json, "application_name", app ? app->application.name : PYRO_SLICE_NULL);
-    pyro_json_int(json, "start_ms", timed ? ms_of(profile->start_ns) : PYRO_NONE);
-    pyro_json_int(json, "end_ms", timed ? ms_of(profile->end_ns) : PYRO_NONE);
+    pyro_json_int(json, "start_ms", timed ? pyro_json_whole_ms(profile->start_ns) : PYRO_NONE);
+    pyro_json_int(json, "end_ms", timed ? pyro_json_whole_ms(profile->end_ns) : PYRO_NONE);
 }
 
 bool pyro_profiling_json(struct pyro_output *output, const struct pyro_profiling *profile, struct pyro_arena *arena)
@@ -361,7 +333,7 @@ bool pyro_profiling_json(struct pyro_output *output, const struct pyro_profiling
     pyro_json_writer_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
     write_head(&json, profile);
-    write_files(&json, profile->tracks);
+    pyro_json_artefacts(&json, "files", profile->tracks, false);
     write_processes(&json, profile);
     bool done = write_tracks(&json, profile, "series", PYRO_TRACK_OF_POINTS, arena) &&
                 write_tracks(&json, profile, "spans", PYRO_TRACK_OF_SPANS, arena);
