@@ -17,14 +17,14 @@
 #define PACKED 0.4
 /* A heap of which less than this was ever used is larger than the collector wanted. */
 #define FILLED 0.85
-/* Live data keeps at most so much of a heap: beyond, the run would have ended. */
+/* Live data keeps at most this share of a heap: beyond, the run would have ended. */
 #define LIVE_MAX 0.9
 /* How many times more or less a collection may cost. */
 #define GC_FACTOR_MAX 8.0
 /* Of the changed part of the time in tasks. */
 #define DOUBT_FITTED  0.4
 #define DOUBT_UNKNOWN 0.8
-/* A task that spilled may need so many times what it spilled and held: the array of pointers to its rows doubles. */
+/* A task that spilled may need this multiple of what it spilled and held: the array of pointers to its rows doubles. */
 #define UNSEEN 2.0
 /* Where memory shrinks below what executors held alive: the next run may fail. */
 #define DOUBT_RISK 0.5
@@ -154,7 +154,7 @@ static void change_stage(struct pyro_predict_change *change, size_t row, struct 
         any = task->gc_ms > 0 || task->spill > 0 || (double)task->need > now.task;
     }
     struct pyro_scenario_tasks *tasks = any ? pyro_change_tasks(change, row) : NULL;
-    if (!tasks || tasks->recut) /* tasks that were cut anew have none of their own */
+    if (!tasks || tasks->recut) /* tasks of a new cut have none of their own */
         return;
     for (uint32_t i = 0; i < facts->count; i++) {
         const struct pyro_task_facts *task = &run->tasks[facts->first + i];

@@ -28,7 +28,7 @@ struct rules {
     double partitions, initial, advisory, smallest, most_cores;
     bool adaptive, coalesces, parallelism_first, skew;
     double skew_factor, skew_threshold, split_bytes, open_bytes;
-    double least_splits; /* so many are wanted of the files of a scan */
+    double least_splits; /* the least number of splits of a scan's files */
 };
 
 static double read(const struct pyro_predict_change *change, int64_t sql, enum pyro_predicted setting, bool scenario)
@@ -103,7 +103,7 @@ static double splits_of(const struct rules *rules, double bytes, double files)
     return ceil(files * parts / together);
 }
 
-/* What the run had, as a rule tells it and as it was: `now` is what the rule tells of the scenario. */
+/* What the run had, by the rule and in fact; `rule_now` is what the rule says of the scenario. */
 static double scaled(double was, double rule_was, double rule_now)
 {
     if (!(rule_was > 0) || fabs(rule_was / was - 1) > RULE_ERROR_MAX)
@@ -196,8 +196,8 @@ static uint32_t pieces_of(const struct pyro_stage_facts *facts, double partition
                                                        : 0;
 }
 
-/* Where the run cut one: how many of the tasks were its pieces is told by what they read, else it is the number with
- * which coalescing the rest makes as many tasks as there were. They are taken for the largest. */
+/* Where the run cut one: what the tasks read says how many of them were its pieces, else it is the number with which
+ * coalescing the rest makes the run's number of tasks. They are taken for the largest. */
 static bool join_skewed(struct pyro_predict_change *change, size_t row, struct pyro_scenario_tasks *tasks,
                         const struct rules *was, struct apart *apart)
 {
@@ -362,8 +362,8 @@ static void recut_shuffle(struct pyro_predict_change *change, size_t row, const 
 }
 
 /* Shuffles of more partitions than spark.shuffle.sort.bypassMergeThreshold keep their records in memory and sort them;
- * others write each to the file of its partition at once. A stage whose own tasks are cut anew is left alone: how much
- * its shuffle writes follows them. */
+ * others write each to the file of its partition at once. A stage with a new cut of its own tasks is left alone: how
+ * much its shuffle writes follows them. */
 static void change_writers(struct pyro_predict_change *change, const struct rules *was, const struct rules *now)
 {
     const struct pyro_predicted_run *run = change->run;

@@ -14,8 +14,7 @@
 #include "base/threads/thread.h"
 
 enum {
-    HEAVY_RUNNING =
-        64, /* many of them wait for one large log to be read: whoever asks for another must not wait, too */
+    HEAVY_RUNNING = 64, /* many of them wait for one large log to be read: requests for another must not wait, too */
     HEAVY_WAITING = 512,
     HEAVY_WAIT_MS = 30000,
     HEAVY_MS = 600000,
@@ -341,7 +340,7 @@ static void look_at_sockets(struct serve_limiter *limiter)
         pthread_cond_broadcast(&limiter->changed); /* some may wait for a query's turn */
 }
 
-/* One that waits in vain, no longer among the others; NULL: none. */
+/* One that waits without success, no longer among the others; NULL: none. */
 static struct serve_ticket *find_hopeless(struct serve_limiter *limiter)
 {
     int64_t now = pyro_clock_ms();

@@ -77,9 +77,9 @@ struct serve_limiter {
 
 /* `queries`: that run at once; `query_ms`: for each. False: no thread could be started, or no memory. */
 bool pyro_limiter_open(struct serve_limiter *limiter, size_t queries, unsigned query_ms);
-/* Ends all work: whoever runs is to stop, whoever waits is refused. */
+/* Ends all work: running work is to stop, waiting requests are refused. */
 void pyro_limiter_stop(struct serve_limiter *limiter);
-/* After the last ticket is gone. */
+/* After the last ticket is closed. */
 void pyro_limiter_close(struct serve_limiter *limiter);
 
 /* For a heavy request: `run` or `refuse` is called, perhaps at once, also from other threads. `socket`: is looked at
@@ -92,8 +92,8 @@ bool pyro_limiter_enter(struct serve_limiter *limiter, int socket,
  * not do, work is stopped, and gets no more large blocks from the limiter's allocator. Before the first request. */
 void pyro_limiter_watch_memory(struct serve_limiter *limiter, uint64_t bytes, void (*shrink)(void *context),
                                void *context);
-/* The client's socket is no longer looked at; `stays`: by a number of its own instead of the one that was given, which
- * may be closed from now on. */
+/* The client's socket is no longer looked at; `stays`: by a number of its own instead of the given one, which may then
+ * be closed. */
 void pyro_ticket_unwatch(struct serve_ticket *ticket, bool stays);
 struct serve_ticket *pyro_ticket_retain(struct serve_ticket *ticket);
 void pyro_ticket_release(struct serve_ticket *ticket); /* NULL is ignored */
@@ -120,7 +120,7 @@ struct serve_class_counts pyro_limiter_counts(struct serve_limiter *limiter, enu
 /* "heavy" */
 const char *pyro_limiter_class_name(enum serve_class class);
 
-/* What whoever is refused reads, over HTTP as in a tool's answer. */
+/* The message of a refusal, over HTTP as in a tool's answer. */
 extern const char pyro_limiter_busy[], pyro_limiter_queries_busy[];
 /* And whose work was stopped. */
 const char *pyro_limiter_why(enum serve_stop why);

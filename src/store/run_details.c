@@ -1,4 +1,5 @@
-/* What is kept of a run beside its numbers: its settings, what it is advised to change, and what it was allocated. */
+/* What is kept of a run in addition to its numbers: its settings, what it is advised to change, and what it was
+ * allocated. */
 #include "advice/spark_settings.h"
 #include "cost/cost.h"
 #include "store/run.h"

@@ -30,7 +30,7 @@ void pyro_json_bool(struct pyro_json_writer *json, const char *key, bool value);
 void pyro_json_text(struct pyro_json_writer *json, const char *key, struct pyro_slice value); /* null slice: null */
 void pyro_json_string(struct pyro_json_writer *json, const char *key, const char *value);     /* NULL: null */
 void pyro_json_null(struct pyro_json_writer *json, const char *key);
-/* A key that is no literal; a value written with a NULL key follows. */
+/* A key that is not a literal; a value written with a NULL key follows. */
 void pyro_json_key(struct pyro_json_writer *json, struct pyro_slice key);
 /* An array of numbers without blanks, for columns of many: begin, each number, end. */
 void pyro_json_begin_numbers(struct pyro_json_writer *json, const char *key);

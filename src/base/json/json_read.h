@@ -8,7 +8,8 @@
  *
  * Spark writes the keys of an event in a fixed order: each object remembers which key of the caller's table should come
  * next and compares with that one first. Any other order is as correct, only slower. Escaped keys compare by what they
- * mean. A newline is no white space here, since a record is one line: the end of the line need not be searched first.
+ * mean. A newline does not count as white space here, since a record is one line: the end of the line need not be
+ * searched first.
  *
  * Errors stick: after the first one `error` holds the reason, `at` the place, and every call returns "end" or false. */
 #ifndef PYRO_BASE_JSON_JSON_READ_H
@@ -154,11 +155,11 @@ bool pyro_json_skip(struct pyro_json_reader *json);
 /* Skips an array by its brackets, braces and strings only: several times faster, for what was written by a machine and
  * makes up most of a log. False and an error when the line ends inside. */
 bool pyro_json_skip_array_fast(struct pyro_json_reader *json);
-/* The same, and tells what the array holds; nothing when it is no array. */
+/* The same, and says what the array holds; nothing if it is not an array. */
 bool pyro_json_skip_array_words(struct pyro_json_reader *json, struct pyro_scan_words *ret);
 /* Skips a value and gives its text. */
 bool pyro_json_take_raw(struct pyro_json_reader *json, struct pyro_slice *value);
-/* The same for an object or array, by its brackets and strings only; its grammar is for whoever reads the text. */
+/* The same for an object or array, by its brackets and strings only; its grammar is left to the reader of the text. */
 bool pyro_json_take_raw_fast(struct pyro_json_reader *json, struct pyro_slice *value);
 /* After the record's value: only blanks may follow up to the newline or the end. Returns the place of the newline or
  * the end; an error otherwise. */

@@ -113,7 +113,7 @@ static void decode_accumulables(struct pyro_json_reader *json, struct pyro_batch
         pyro_json_skip_array_fast(json);
 }
 
-/* `batch` NULL: nobody wants the accumulables. */
+/* `batch` NULL: the accumulables are not wanted. */
 static void decode_info(struct pyro_json_reader *json, struct pyro_batch *batch, struct task_texts *texts, int64_t *row)
 {
     struct pyro_json_object object;

@@ -18,8 +18,8 @@ struct pyro_rest_history {
 /* False: no memory. pyro_rest_history_done() in any case. */
 bool pyro_rest_history_begin(struct pyro_rest_history *shown, enum pyro_redaction redaction);
 void pyro_rest_history_done(struct pyro_rest_history *shown);
-/* Takes the environment, the executors and the stages, in this order; other pages are passed over. A page that is no
- * answer of Spark's is read as far as it is one: whoever reads the same page for event lines refuses it. */
+/* Takes the environment, the executors and the stages, in this order; other pages are skipped. A page that is not an
+ * answer of Spark's is read as far as it is one: the reader of the same page for event lines refuses it. */
 enum pyro_status pyro_rest_history_read(struct pyro_rest_history *shown, const char *page, struct pyro_json_reader json,
                                         struct pyro_error *error);
 /* Gives the history away, sealed. NULL: no memory. */

@@ -9,7 +9,7 @@ enum { DEEPEST = 24 };
 
 static struct pyro_tree *parse_value(struct pyro_arena *arena, struct pyro_json_reader *json, unsigned depth);
 
-/* An array of accumulables that nobody asks for: two thirds of what stage events hold. */
+/* An array of accumulables that are not needed: two thirds of what stage events hold. */
 static struct pyro_tree *pass_accumulables(struct pyro_arena *arena, struct pyro_json_reader *json)
 {
     struct pyro_json_reader ahead = *json;

@@ -8,7 +8,7 @@
 
 /* What an address says by itself. Slices of the address. */
 struct address {
-    struct pyro_slice base, app, next; /* null ptr: not said; next: what stands behind the application */
+    struct pyro_slice base, app, next; /* null ptr: not said; next: what follows the application */
     bool server;                       /* can be nothing else than a server's */
 };
 
@@ -185,7 +185,7 @@ static int64_t take_time(struct pyro_json_reader *json)
     return time_ms;
 }
 
-/* `attempt` as it stands in addresses; null: it has no id. */
+/* `attempt` as in addresses; null: it has no id. */
 static bool take_attempt(struct finding *finding, struct pyro_json_reader *json, struct pyro_json_object *object,
                          struct pyro_remote *ret)
 {

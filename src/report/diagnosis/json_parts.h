@@ -24,7 +24,7 @@ void pyro_json_profile(struct pyro_json_writer *json, const struct pyro_diagnosi
 void pyro_json_profiling(struct pyro_json_writer *json, const struct pyro_tracks *tracks);
 void pyro_json_configuration(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_rules(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis);
-/* A rule of the catalogue with its page and thresholds, as the member "rule". */
+/* A rule of the catalog with its page and thresholds, as the member "rule". */
 void pyro_json_rule(struct pyro_json_writer *json, size_t index);
 
 #endif

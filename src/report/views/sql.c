@@ -25,7 +25,7 @@ bool pyro_view_sql_jobs(const struct pyro_view_request *request, struct pyro_vie
     return true;
 }
 
-/* Ids of the stages, each once; attempts of one stand side by side or not at all. */
+/* Ids of the stages, each once; attempts of one are adjacent or missing. */
 static void write_stages(struct pyro_json_writer *json, const struct pyro_view_request *request, size_t row)
 {
     const struct pyro_plans *plans = request->diagnosis->plans;

@@ -105,7 +105,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
     spot->value[SCAN_MS] = waited;
 }
 
-/* Its settings help nobody who reads from elsewhere. */
+/* Its settings do not help runs that read from elsewhere. */
 static bool reads_s3(const struct pyro_file_scans *scans, size_t stage)
 {
     for (size_t i = 0; i < scans->list.count; i++) {

@@ -20,7 +20,7 @@ enum pyro_file_scan_format {
 struct pyro_file_scan {
     const struct pyro_plan_tree *plan;
     uint32_t op;
-    ptrdiff_t stage; /* row of the stage that ran it, the longest of several; -1 when nobody knows */
+    ptrdiff_t stage; /* row of the stage that ran it, the longest of several; -1: not known */
     enum pyro_file_scan_format format;
     double files, bytes, rows; /* 0 when unknown */
     double scan_ms;            /* of tasks inside the reader, columnar formats only; 0 when unknown */
@@ -33,8 +33,8 @@ struct pyro_file_scans {
     /* Of each row of app->stages, sums over the scans it ran: */
     double *scan_ms, *bytes;
     bool *timed, *python; /* all its scans say their time; rows went to Python workers */
-    /* Of the time in which tasks were deserialised, which is all computing, the share that a processor was given: where
-     * it is small, hosts are overloaded and waiting says nothing about files. 1 when unknown. */
+    /* Of the time in which tasks were deserialized, which only computes, the share that a processor was given: if it is
+     * small, hosts are overloaded and waiting says nothing about files. 1 when unknown. */
     double processor_share;
 };
 
@@ -50,11 +50,11 @@ struct pyro_stage_wait {
 void pyro_stage_wait(const struct pyro_file_scans *scans, const struct pyro_app *app, size_t stage,
                      struct pyro_stage_wait *ret);
 
-/* Of the stages that ran an operator the one with the most task time; -1 when nobody knows. */
+/* Of the stages that ran an operator the one with the most task time; -1: not known. */
 ptrdiff_t pyro_file_scan_longest_stage(const struct pyro_app *app, const struct pyro_plan_tree *plan,
                                        const struct pyro_plan_op *op);
 const char *pyro_file_scan_format_name(enum pyro_file_scan_format format);
-/* Rows of text that every reader parses anew. */
+/* Rows of text that every reader parses again. */
 bool pyro_file_scan_is_rows(enum pyro_file_scan_format format);
 
 #endif

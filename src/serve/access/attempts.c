@@ -20,7 +20,7 @@ void pyro_attempts_done(struct serve_attempts *attempts)
     pthread_mutex_destroy(&attempts->mutex);
 }
 
-/* Whoever has an IPv6 address has all of its /64. */
+/* A client with an IPv6 address has all of its /64. */
 static size_t find_slot(const struct serve_attempts *attempts, const struct sockaddr *from)
 {
     unsigned char hash[crypto_shorthash_BYTES], place[8] = {0};

@@ -129,7 +129,7 @@ static void keep_seen(struct serve_token *now, const struct serve_tokens *before
     }
 }
 
-/* Under the lock. After a failure the tokens stay as they were. */
+/* Under the lock. After a failure the tokens do not change. */
 static enum pyro_status load(struct serve_tokens *tokens, struct pyro_error *error)
 {
     char *text = NULL;
@@ -199,7 +199,7 @@ enum pyro_status pyro_tokens_look(struct serve_tokens *tokens, bool now, struct 
     enum pyro_status status = tokens->outcome;
     if (status != PYRO_OK)
         pyro_error_copy(error, &tokens->failure);
-    tokens->outcome = PYRO_OK; /* is told once */
+    tokens->outcome = PYRO_OK; /* is reported once */
     pthread_mutex_unlock(&tokens->mutex);
     return status;
 }

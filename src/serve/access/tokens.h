@@ -38,15 +38,15 @@ struct serve_tokens {
     size_t count;
 };
 
-/* Reads the file; whoever may write it decides who may read everything, so it must belong to nobody else. */
+/* Reads the file; its writer decides who may read everything, so it must belong to no other user. */
 enum pyro_status pyro_tokens_open(struct serve_tokens *tokens, const char *path, struct pyro_error *error);
 void pyro_tokens_close(struct serve_tokens *tokens);
 
-/* Reads the file again if it has changed since the last look, or in any case if `now`. One that is wrong or gone lets
- * in whom it let in before, and is told once. */
+/* Reads the file again if it has changed since the last look, or in any case if `now`. If it is wrong or missing, the
+ * same users are let in as before, and it is reported once. */
 enum pyro_status pyro_tokens_look(struct serve_tokens *tokens, bool now, struct pyro_error *error);
 
-/* Who a name is now. false: nobody. */
+/* The user of a name now. false: there is none. */
 bool pyro_tokens_find(struct serve_tokens *tokens, struct pyro_slice name, struct serve_token *ret);
 
 enum token_answer { TOKEN_WRONG, TOKEN_RIGHT, TOKEN_UNKNOWN };

@@ -15,9 +15,9 @@ enum http_framing {
 
 /* Whether the headers can be read in one way only: lines that end in CR LF, none continued on the next one (RFC 9112,
  * 2.2 and 5.2), names that are tokens, one Host, one length or chunks (6.3). A proxy in front may choose another way,
- * and pass the rest on as somebody else's request. Such a request is to be refused, and its connection closed. `method`
- * and `version` are those that the daemon handed out. *ret_chunked: its body ends where chunks say; lines among those
- * are not looked at, so that its connection is to be closed too. */
+ * and pass the rest on as a request of another client. Such a request is to be refused, and its connection closed.
+ * `method` and `version` are those that the daemon handed out. *ret_chunked: its body ends where chunks say; lines
+ * among those are not looked at, so that its connection is to be closed too. */
 enum http_framing pyro_request_framing(struct MHD_Connection *connection, const char *method, const char *version,
                                        bool *ret_chunked);
 

@@ -7,7 +7,7 @@
 
 #include "base/threads/thread.h"
 
-/* Part of what is worked on; whoever submits it keeps it until `run` was called. */
+/* Part of what is worked on; its submitter keeps it until `run` was called. */
 struct serve_work {
     struct serve_work *next;
     void (*run)(struct serve_work *work);

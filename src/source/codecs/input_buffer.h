@@ -19,8 +19,8 @@ enum pyro_status pyro_input_buffer_open(struct pyro_input_buffer *intake, const 
                                         struct pyro_byte_input input, struct pyro_error *error);
 void pyro_input_buffer_close(struct pyro_input_buffer *intake);
 
-/* Reads until `want` unread bytes are there or the input ends. The buffer grows with the bytes that really arrive, not
- * with `want`, so that a false length in a short file costs no memory. */
+/* Reads until `want` unread bytes are available or the input ends. The buffer grows with the bytes that really arrive,
+ * not with `want`, so that a false length in a short file costs no memory. */
 enum pyro_status pyro_input_buffer_want(struct pyro_input_buffer *intake, size_t want, struct pyro_error *error);
 
 static inline size_t pyro_input_buffer_left(const struct pyro_input_buffer *intake)

@@ -96,7 +96,8 @@ static void test_selects_what_sorting_would_put_there(void **state)
         }
 }
 
-/* Where pivots are looked for stand the least values: of every part a few are cut off, and a sort does the rest. */
+/* The least values are at the places where pivots are looked for: of every part a few are cut off, and a sort does the
+ * rest. */
 static void test_selects_from_an_order_against_its_pivots(void **state)
 {
     static double values[MOST], sorted[MOST];

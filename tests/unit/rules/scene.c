@@ -176,7 +176,7 @@ void scene_judge(struct scene *scene, const char *rule, bool finds, const char *
     scene_free(scene);
 }
 
-/* Settings without a model stand in the code of their advice. */
+/* Settings without a model are in the code of their advice. */
 static const char *suggested(const struct pyro_advice *advice, const char *key)
 {
     static char value[256];

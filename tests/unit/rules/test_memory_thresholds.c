@@ -61,7 +61,7 @@ static void test_advice_about_spills(void **state)
         assert_true((scene_finding(&scene, "disk-spill")->failure_risk >= 0.2) == (mib == 44));
         scene_free(&scene);
     }
-    /* skew_ratio_min 3: more partitions do not split one that needs so much more than the median */
+    /* skew_ratio_min 3: more partitions do not split one that needs this much more than the median */
     for (int64_t mib = 2700; mib <= 3300; mib += 600) {
         struct scene scene = spilling((struct spill){200 * MIB, 100 * MIB, 1000 * MIB, mib * MIB});
         fixture_property(scene.app, "spark", "spark.sql.shuffle.partitions", "8");
@@ -89,7 +89,7 @@ static void collects(struct fixture_task *task, unsigned index, void *context)
     task->row[PYRO_TASK_gc_ms] = task->row[PYRO_TASK_run_ms] * *(int64_t *)context / 100;
 }
 
-/* `tasks` of `ms` with so many percent of garbage collection, `other` without, until `ends_ms` or their end. */
+/* `tasks` of `ms` with `percent` of garbage collection, `other` without, until `ends_ms` or their end. */
 struct collecting {
     unsigned tasks;
     int64_t ms, percent;

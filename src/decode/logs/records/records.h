@@ -56,7 +56,7 @@ struct pyro_log_assembler {
 
 void pyro_log_assembler_init(struct pyro_log_assembler *assembler, const struct pyro_allocator *allocator);
 void pyro_log_assembler_done(struct pyro_log_assembler *assembler);
-/* From now on lines are copied: they need not lie one behind the other. */
+/* Copies the next lines: they need not follow each other in memory. */
 enum pyro_status pyro_log_assembler_copy(struct pyro_log_assembler *assembler, struct pyro_error *error);
 /* Takes a line without its end. Unless `copies`, it lies behind the line before it, with that one's end between them,
  * and stays where it is until the record ends. `time_ms`: of the line's prefix, PYRO_NONE without one. */

@@ -187,7 +187,7 @@ static bool explains_half(const struct pyro_repeated_blocks *blocks, const struc
     return block->count >= 2;
 }
 
-/* How many symbols stand before the rarest pair ends. */
+/* How many symbols there are before the rarest pair ends. */
 static size_t weakest_place(const struct pyro_repeated_blocks *blocks, const struct pyro_repeated_block *block)
 {
     size_t weakest = 0;
