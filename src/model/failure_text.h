@@ -47,6 +47,8 @@ int pyro_exit_code(struct pyro_slice reason);
  *
  * Takes the next line off the text; false at its end. */
 bool pyro_next_line(struct pyro_slice *text, struct pyro_slice *ret);
+/* The id of a failed task as a number; PYRO_NONE: it is not a number, or too long. */
+int64_t pyro_failure_number(struct pyro_slice text);
 /* Length of the exception's name that a line begins with, or 0: "java.io.IOException: ...", "ValueError: ...". */
 size_t pyro_exception_name_length(struct pyro_slice line);
 /* A frame ("org.apache.spark.rdd.RDD.iterator(RDD.scala:1)") of Spark, of the languages and of their own libraries. */

@@ -195,14 +195,6 @@ static void report(struct pyro_rule_context *context, const struct pyro_rdd *rdd
     finding->confidence *= found->looked > found->missed ? 0.9 : 0.75;
 }
 
-static int by_rdd(const void *left, const void *right)
-{
-    const struct pyro_rdd_use *a = left, *b = right;
-    if (a->rdd != b->rdd)
-        return a->rdd < b->rdd ? -1 : 1;
-    return a->stage < b->stage ? -1 : a->stage > b->stage;
-}
-
 /* `uses`: all of one persisted RDD, in the order of stages. */
 static bool judge(struct pyro_rule_context *context, const struct pyro_rdd_use *uses, size_t count)
 {
@@ -252,7 +244,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
                 lineage.uses[count++] = lineage.uses[i];
     }
     if (count > 1)
-        qsort(lineage.uses, count, sizeof(*lineage.uses), by_rdd);
+        qsort(lineage.uses, count, sizeof(*lineage.uses), pyro_rdd_use_order);
     for (size_t from = 0, to; from < count && !context->failed; from = to) {
         for (to = from; to < count && lineage.uses[to].rdd == lineage.uses[from].rdd; to++)
             ;

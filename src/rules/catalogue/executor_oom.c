@@ -57,18 +57,6 @@ static int by_id(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static int64_t number_of(struct pyro_slice text)
-{
-    int64_t value = 0;
-    enum { DIGITS_MAX = 18 };
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9' || i >= DIGITS_MAX)
-            return PYRO_NONE;
-        value = value * 10 + (text.ptr[i] - '0');
-    }
-    return text.len > 0 ? value : PYRO_NONE;
-}
-
 /* Ids of the tasks whose own exception says so, in order. */
 static size_t failed_ids(struct pyro_rule_context *context, struct failed_id **ret)
 {
@@ -84,7 +72,8 @@ static size_t failed_ids(struct pyro_rule_context *context, struct failed_id **r
             if (kind == PYRO_SHORTAGE_NONE)
                 continue;
             if (pass > 0 && count < room)
-                (*ret)[count] = (struct failed_id){number_of(failure->id), kind, pyro_telling_line(failure->message)};
+                (*ret)[count] =
+                    (struct failed_id){pyro_failure_number(failure->id), kind, pyro_telling_line(failure->message)};
             count++;
         }
         if (pass == 0) {

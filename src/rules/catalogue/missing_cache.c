@@ -51,14 +51,6 @@ struct group {
     bool fused;
 };
 
-static int by_rdd(const void *left, const void *right)
-{
-    const struct pyro_rdd_use *a = left, *b = right;
-    if (a->rdd != b->rdd)
-        return a->rdd < b->rdd ? -1 : 1;
-    return a->stage < b->stage ? -1 : a->stage > b->stage;
-}
-
 /* Sorting samples its input in a job of its own, by design. */
 static bool is_sampling(const struct pyro_stage *stage)
 {
@@ -115,7 +107,7 @@ static size_t shared_uses(struct pyro_rule_context *context, const struct pyro_l
             shared[count++] = *best;
     }
     if (count > 1)
-        qsort(shared, count, sizeof(*shared), by_rdd);
+        qsort(shared, count, sizeof(*shared), pyro_rdd_use_order);
     return count;
 }
 

@@ -94,18 +94,6 @@ static struct losses measure(const struct pyro_app *app)
     return losses;
 }
 
-static int64_t number_of(struct pyro_slice text)
-{
-    int64_t value = 0;
-    enum { DIGITS_MAX = 18 };
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9' || i >= DIGITS_MAX)
-            return PYRO_NONE;
-        value = value * 10 + (text.ptr[i] - '0');
-    }
-    return text.len > 0 ? value : PYRO_NONE;
-}
-
 static void remember(struct cause *cause, int64_t stage)
 {
     size_t i = 0;
@@ -143,7 +131,7 @@ static size_t collect(const struct pyro_app *app, struct cause *causes, struct t
             causes[count++] = (struct cause){
                 .name = name, .message = message, .stage = failure->stage, .executor = failure->executor, .number = k};
         remember(&causes[k], failure->stage);
-        tellings->items[tellings->count++] = (struct told){number_of(failure->id), k, i};
+        tellings->items[tellings->count++] = (struct told){pyro_failure_number(failure->id), k, i};
     }
     return count;
 }

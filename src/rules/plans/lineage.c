@@ -134,3 +134,11 @@ bool pyro_rdd_is_source(const struct pyro_rdd *rdd)
             return true;
     return pyro_slice_starts_with(rdd->operation, "Scan ");
 }
+
+int pyro_rdd_use_order(const void *left, const void *right)
+{
+    const struct pyro_rdd_use *a = left, *b = right;
+    if (a->rdd != b->rdd)
+        return a->rdd < b->rdd ? -1 : 1;
+    return a->stage < b->stage ? -1 : a->stage > b->stage;
+}

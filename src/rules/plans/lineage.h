@@ -24,6 +24,9 @@ struct pyro_lineage {
 /* In the scratch arena; false when there is no memory. */
 bool pyro_lineage_load(struct pyro_rule_context *context, struct pyro_lineage *ret);
 
+/* For qsort(): by RDD, then by stage. */
+int pyro_rdd_use_order(const void *left, const void *right);
+
 /* It says no more than where data comes from: a file, a collection, a range. */
 bool pyro_rdd_is_source(const struct pyro_rdd *rdd);
 
