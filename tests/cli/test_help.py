@@ -12,16 +12,6 @@ import pytest
 from cli_command import ROOT, Command, log, pyrometer, verbs  # noqa: F401 (fixtures)
 
 
-def test_the_table_holds_the_verbs_of_this_version() -> None:
-    assert verbs() == [
-        "diagnose", "compare", "gate", "whatif", "cost", "sql", "logs", "flame", "profile",
-        "crawl", "fleet", "suggest", "store",
-        "serve", "mcp", "export", "feedback",
-        "evaluate", "rules", "doctor",
-        "help", "version", "completions", "man",
-    ]  # fmt: skip
-
-
 def test_alone_it_prints_a_short_help(pyrometer: Command) -> None:
     run = pyrometer()
     assert run.returncode == 0

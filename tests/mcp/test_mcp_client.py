@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -27,22 +28,8 @@ from mcp.client.stdio import stdio_client  # noqa: E402
 LOGS = conftest.ROOT / "corpus" / "logs"
 ARTEFACTS = conftest.ROOT / "tests" / "artefacts"
 NAMES = ["data_skew.zst", "data_skew_repaired.zst", "job_failed_udf.zst"]
-TOOLS = {
-    "list_applications",
-    "diagnose",
-    "explain_finding",
-    "inspect",
-    "stage",
-    "sql_plan",
-    "logs",
-    "profile",
-    "compare",
-    "what_if",
-    "cost",
-    "query",
-    "fleet",
-    "suggest",
-}
+TABLE = Path(__file__).resolve().parents[2] / "src" / "serve" / "mcp" / "tools.def"
+TOOLS = set(re.findall(r"^MCP_TOOL\((\w+),", TABLE.read_text(encoding="utf-8"), re.M))
 
 Talk = Callable[[ClientSession], Awaitable[Any]]
 
