@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
@@ -15,9 +16,12 @@ from servers.pyrometer import Server
 
 import conftest
 
-FORMS = ["text", "json", "html", "markdown", "sarif", "junit", "csv"]
-TABLES = ["applications", "jobs", "stages", "tasks", "executors", "sql", "sql_nodes", "sql_metrics", "rdds", "exclusions", "operations",
-          "processes", "streams", "failures", "properties", "rejects"]
+sys.path.insert(0, str(conftest.ROOT / "tools"))
+
+import list_rows  # noqa: E402
+
+FORMS = [name.lower() for name in list_rows.names(conftest.ROOT / "src" / "report" / "formats.def", "PYRO_FORMAT")]
+TABLES = list_rows.names(conftest.ROOT / "src" / "model" / "tables" / "tables.def", "PYRO_TABLE")
 
 
 @pytest.fixture(scope="module", params=["texts", "everywhere"])
