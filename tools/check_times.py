@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """No plain adding and subtracting of times from logs: these may be any number, and signed integers must not overflow.
 
-Names of times end in _ms. src/base/numbers/saturate.h has what stands in for the operators. Floating point, 128 bits, comparisons,
+Names of times end in _ms. src/base/numbers/saturate.h has what replaces the operators. Floating point, 128 bits, comparisons,
 and lines that say "cannot overflow" are left alone, and so are folders that compute with their own clock only."""
 
 from __future__ import annotations

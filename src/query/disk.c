@@ -1,6 +1,6 @@
-/* Where a statement sorts what is too much for memory: SQLite's own temporary files, which together may have so many
- * bytes. SQLite has no limit for them; they are counted by a layer over its file system, registered for as long as the
- * statement's connection lasts and known to that one only. */
+/* Where a statement sorts what is too much for memory: SQLite's own temporary files, with a limit for all of them
+ * together. SQLite has no limit for them; they are counted by a layer over its file system, registered for as long as
+ * the statement's connection lasts and known to that one only. */
 #include "base/memory/allocator.h"
 #include "query/sql_query.h"
 
@@ -8,7 +8,7 @@ struct disk_file {
     sqlite3_file base; /* first: SQLite sees only this */
     struct pyro_sql_disk *disk;
     sqlite3_int64 bytes;
-    sqlite3_file *real; /* stands behind this struct */
+    sqlite3_file *real; /* follows this struct */
 };
 
 static struct disk_file *file_of(sqlite3_file *base)
@@ -93,7 +93,7 @@ static int check_lock(sqlite3_file *base, int *ret)
     return real->pMethods->xCheckReservedLock(real, ret);
 }
 
-/* Hints of how large a file will be would be bytes that nobody has counted. */
+/* Hints of how large a file will be would be bytes that were not counted. */
 static int control_file(sqlite3_file *base, int operation, void *argument)
 {
     sqlite3_file *real = file_of(base)->real;

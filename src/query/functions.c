@@ -1,5 +1,5 @@
-/* Which functions a statement may call, and those of SQLite's own that a hostile argument keeps busy for hours, made
- * anew. One call is one step: nothing can stop it, so its time must grow with the length of its arguments only. */
+/* Which functions a statement may call, and own code for those of SQLite that a hostile argument keeps busy for hours.
+ * One call is one step: nothing can stop it, so its time must grow with the length of its arguments only. */
 #include "base/memory/allocator.h"
 #include "query/calls.h"
 

@@ -1,4 +1,4 @@
-/* One replay: events in the order of their time, and after all of one time slots for whoever has tasks. */
+/* One replay: events in the order of their time, and after all of one time slots for stages with tasks. */
 #include "base/threads/stop.h"
 #include "replay/losses.h"
 
@@ -156,7 +156,7 @@ static void end_stage(struct pyro_replay *replay, uint32_t number)
     if (state->done)
         return;
     if (replay->losing && replay->losing->stages[number].short_of) {
-        replay->losing->stages[number].short_of = false; /* its tasks will end it once more */
+        replay->losing->stages[number].short_of = false; /* its tasks will end it again */
         return;
     }
     state->done = state->started = true;

@@ -141,7 +141,7 @@ struct pyro_query {
 };
 
 /* Who asks: sees their own runs and those that let them, as Spark's access lists say (model/viewers.h), and nothing
- * that is not of a run. NULL where it is asked for: whoever may see everything. */
+ * that is not of a run. NULL where it is asked for: a user who may see everything. */
 struct pyro_query_viewer {
     struct pyro_slice user, groups; /* groups: a,b */
     bool always;                    /* lists hold also where an application was run without spark.acls.enable */

@@ -1,5 +1,5 @@
 /* The record reader: skipping, walking key by key and a second, recursive reading of the grammar agree on every text,
- * and nothing is read behind the padding. The first byte chooses what stands there and how values are taken. */
+ * and nothing is read after the padding. The first byte chooses the content of the padding and how values are taken. */
 #include "base/json/json_read.h"
 #include "base/json/unescape.h"
 #include "fuzz_kit.h"

@@ -1,5 +1,5 @@
-/* Tracks on the axis of time: the spans of a thread, or the points of a series, as a picture of so many pixels needs
- * them. Timelines and exporters read the tables of model/tracks through this iterator. */
+/* Tracks on the axis of time: the spans of a thread, or the points of a series, as a picture with a given number of
+ * pixels needs them. Timelines and exporters read the tables of model/tracks through this iterator. */
 #ifndef PYRO_ANALYZE_TRACKS_TRACK_H
 #define PYRO_ANALYZE_TRACKS_TRACK_H
 

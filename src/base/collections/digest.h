@@ -1,4 +1,4 @@
-/* A hash of bytes as text, for those who compare contents. It finds changes, but nobody who wants to hide one. */
+/* A hash of bytes as text, to compare contents. It finds accidental changes, not forged ones. */
 #ifndef PYRO_BASE_COLLECTIONS_DIGEST_H
 #define PYRO_BASE_COLLECTIONS_DIGEST_H
 

@@ -1,5 +1,5 @@
-/* A bounded memory of what is dear to compute: values by keys, both of any bytes. What was not asked for longest goes
- * first. May be used from any thread. */
+/* A bounded memory of what is expensive to compute: values by keys, both of any bytes. What was not asked for longest
+ * goes first. May be used from any thread. */
 #ifndef PYRO_BASE_COLLECTIONS_MEMO_H
 #define PYRO_BASE_COLLECTIONS_MEMO_H
 
@@ -9,7 +9,7 @@
 
 struct pyro_memo;
 
-/* Keeps at most so many bytes. NULL: no memory. */
+/* Keeps at most `most_bytes`. NULL: no memory. */
 struct pyro_memo *pyro_memo_new(size_t most_bytes);
 void pyro_memo_free(struct pyro_memo *memo);
 /* Copies the value to `value`; false: there is none of that key and that size. A NULL memo has none. */

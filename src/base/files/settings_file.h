@@ -7,7 +7,8 @@
  *         return pyro_yaml_refuse(wall, "budget.yaml", error, "a duration such as 20m or 1h30m");
  *
  * Plain data only: anchors, aliases, tags, a second document and repeated keys are refused, so that a file can neither
- * grow while it is read nor mean two things. Quotation marks make a text: "10" is no number where one is asked for. */
+ * grow while it is read nor mean two things. Quotation marks make a text: "10" is not a number where one is
+ * expected. */
 #ifndef PYRO_BASE_FILES_SETTINGS_FILE_H
 #define PYRO_BASE_FILES_SETTINGS_FILE_H
 
@@ -26,7 +27,7 @@ struct pyro_yaml;
 struct pyro_yaml_entry {
     struct pyro_slice key; /* null in a list; NUL-terminated otherwise */
     const struct pyro_yaml *value;
-    unsigned line; /* where the key (in a list, the value) stands */
+    unsigned line; /* of the key (in a list, of the value) */
 };
 
 struct pyro_yaml {
@@ -46,7 +47,7 @@ enum pyro_status pyro_yaml_parse(struct pyro_arena *arena, const char *path, con
 enum pyro_status pyro_yaml_load(struct pyro_arena *arena, const char *path, const struct pyro_yaml **ret,
                                 struct pyro_error *error);
 
-/* The value of a map's key, or NULL; also NULL for a node that is no map, or NULL itself. */
+/* The value of a map's key, or NULL; also NULL for a node that is not a map, or NULL itself. */
 const struct pyro_yaml *pyro_yaml_get(const struct pyro_yaml *map, const char *key);
 
 /* What a node holds. False: it is something else, and *ret stays as it is. Durations and sizes accept a bare number too

@@ -1,7 +1,7 @@
 /* SIMD scans over JSON text, in one variant for each instruction set; the best one is chosen at run time.
  *
- * Every function may read PYRO_SCAN_PADDING bytes behind `end`: buffers that are scanned must have that much room. What
- * stands there does not matter. */
+ * Every function may read PYRO_SCAN_PADDING bytes after `end`: scanned buffers must have this room. Its content does
+ * not matter. */
 #ifndef PYRO_BASE_JSON_SCAN_H
 #define PYRO_BASE_JSON_SCAN_H
 
@@ -16,21 +16,21 @@ enum pyro_scan_flags {
     PYRO_SCAN_BAD_ESCAPE = 4 /* what was returned is the place of its backslash */
 };
 
-/* What an array holds at any depth, as far as it can be told without reading its values. */
+/* What an array holds at any depth, as far as is known without reading its values. */
 struct pyro_scan_words {
     uint64_t objects, yes, no; /* objects; members that are true; members that are false (no blank behind the colon) */
 };
 
 struct pyro_scan {
     const char *name; /* "AVX-512", "AVX2", "SSE4.2", "NEON", "scalar" */
-    /* `p` stands behind the opening quote of a string. Returns the place of its closing quote, or of the first control
-     * character or bad escape, or `end`. Raises *ret_flags by what stands before it: enum pyro_scan_flags. */
+    /* `p` is after the opening quote of a string. Returns the place of its closing quote, or of the first control
+     * character or bad escape, or `end`. Raises *ret_flags by what is before it: enum pyro_scan_flags. */
     const char *(*string_end)(const char *p, const char *end, unsigned *ret_flags);
-    /* `p` stands behind the '[' of an array. Returns the place behind the matching ']', strings and nesting honoured,
-     * or NULL when the line or the input ends first or the braces inside do not balance. */
+    /* `p` is after the '[' of an array. Returns the place after the matching ']', with regard to strings and nesting,
+     * or NULL if the line or the input ends first or the braces inside do not balance. */
     const char *(*array_end)(const char *p, const char *end);
-    /* `p` stands behind the '{' or '[' of a value. Returns the place behind the bracket that ends it, strings honoured,
-     * either kind of bracket counting alike, or NULL when the line or the input ends first. */
+    /* `p` is after the '{' or '[' of a value. Returns the place after the bracket that ends it, with regard to strings;
+     * both kinds of brackets count alike. NULL if the line or the input ends first. */
     const char *(*container_end)(const char *p, const char *end);
     /* array_end(), which also fills *ret. */
     const char *(*array_words)(const char *p, const char *end, struct pyro_scan_words *ret);

@@ -1,5 +1,5 @@
-/* String pool: every distinct text of an application once, numbered from 0. Text 0 is the empty string.
- * Not thread-safe while interning; slices stay valid until the last reference is gone. */
+/* String pool: every distinct text of an application once, numbered from 0. Text 0 is the empty string. Not thread-safe
+ * while interning; slices stay valid until the last reference is released. */
 #ifndef PYRO_BASE_STRINGS_INTERN_H
 #define PYRO_BASE_STRINGS_INTERN_H
 
@@ -28,8 +28,8 @@ void pyro_string_pool_set_gate(struct pyro_string_pool *pool, pyro_text_gate *ga
 
 /* Texts that the gate has replaced, under the numbers that they have. */
 struct pyro_renewal;
-/* Puts every text through the gate again, which has changed. *ret is NULL where no text did. False: no memory, and all
- * is as it was. */
+/* Puts every text through the gate again, which has changed. *ret is NULL if no text changed. False: no memory, and
+ * nothing has changed. */
 bool pyro_string_pool_renew(struct pyro_string_pool *pool, struct pyro_renewal **ret);
 /* What one of the pool's slices is now. */
 struct pyro_slice pyro_renewed(const struct pyro_renewal *renewal, struct pyro_slice text);

@@ -1,4 +1,4 @@
-/* Whether whoever wanted some work still wants it: asked now and then by loops that may take long. */
+/* Whether some work is still wanted: asked now and then by loops that may take long. */
 #ifndef PYRO_BASE_THREADS_STOP_H
 #define PYRO_BASE_THREADS_STOP_H
 
@@ -12,7 +12,7 @@ struct pyro_stop {
     void *context;
 };
 
-/* NULL: nobody stops it. */
+/* NULL: nothing stops it. */
 static inline bool pyro_stop_is_asked(const struct pyro_stop *stop)
 {
     return stop && stop->asked(stop->context);

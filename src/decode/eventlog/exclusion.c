@@ -1,6 +1,6 @@
 /* Executors and nodes that Spark keeps tasks away from: SparkListenerExecutorExcluded[ForStage],
  * NodeExcluded[ForStage], ExecutorUnexcluded, NodeUnexcluded, and the same as ...Blacklisted, which Spark 3.1 to 3.x
- * writes beside them. */
+ * writes in addition. */
 #include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"

@@ -1,5 +1,5 @@
 /* From a plan as events carry it to the graph that Spark's SparkPlanGraph makes of it: operators inside a
- * WholeStageCodegen belong to it, adapters and query stages vanish, what is used again is one node. */
+ * WholeStageCodegen belong to it, adapters and query stages are dropped, what is used again is one node. */
 #include "base/json/json_read.h"
 #include "base/json/unescape.h"
 #include "base/strings/intern.h"
@@ -221,7 +221,7 @@ static bool pass_through(struct graph *graph, struct place *at, bool *ret_done)
     return true;
 }
 
-/* True: the subquery stands somewhere already. Subqueries are never inside a WholeStageCodegen. */
+/* True: the subquery has a place already. Subqueries are never inside a WholeStageCodegen. */
 static bool pass_subquery(struct graph *graph, struct place *at)
 {
     if (!pyro_slice_is(graph->operators.items[at->operator].name, "Subquery"))

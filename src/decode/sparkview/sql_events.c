@@ -1,4 +1,4 @@
-/* The events that tell of SQL executions. */
+/* The events about SQL executions. */
 #include "base/json/json_read.h"
 #include "base/json/unescape.h"
 #include "decode/eventlog/keys.h"
@@ -62,7 +62,7 @@ static bool read_event(struct pyro_slice line, struct event *event)
     return pyro_json_record_end(&json) && event->has_id;
 }
 
-/* The execution's row with the plan's graph and its metrics, which are known from now on. SIZE_MAX: no such plan. */
+/* The execution's row with the plan's graph and its metrics, which are then known. SIZE_MAX: no such plan. */
 static size_t take_plan(struct pyro_sql_follower *sql, const struct event *event)
 {
     struct pyro_history_sql made;

@@ -1,4 +1,4 @@
-/* Sources as people name them, and what nobody said. */
+/* Sources as people name them, and the defaults. */
 #include "fleet/crawl/source_settings.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a crawler is told: by its caller, and by crawl.yaml. */
+/* The settings of a crawler: from its caller, and from crawl.yaml. */
 #ifndef PYRO_FLEET_CRAWL_SOURCE_SETTINGS_H
 #define PYRO_FLEET_CRAWL_SOURCE_SETTINGS_H
 

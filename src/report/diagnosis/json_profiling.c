@@ -1,4 +1,4 @@
-/* The member "profiling": what was read beside the event log. Reports of an event log alone do not have it. */
+/* The member "profiling": what was read in addition to the event log. Reports of an event log alone do not have it. */
 #include "analyze/tracks/pauses.h"
 #include "report/diagnosis/json_parts.h"
 #include "report/shared/json_tracks.h"

@@ -1,4 +1,4 @@
-/* What was read beside the event log. */
+/* What was read in addition to the event log. */
 #include "analyze/tracks/pauses.h"
 #include "report/diagnosis/sections.h"
 #include "text/humanize.h"

@@ -1,5 +1,5 @@
 /* Stages whose tasks spend too much of their time on one thing that is not their work: waiting for shuffle blocks,
- * writing them, being scheduled, being deserialised. */
+ * writing them, being scheduled, being deserialized. */
 #ifndef PYRO_RULES_CASES_PART_CASES_H
 #define PYRO_RULES_CASES_PART_CASES_H
 

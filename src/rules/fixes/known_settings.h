@@ -1,10 +1,10 @@
-/* Names of settings: the usual ones, to tell what a misspelt one means, and those that Spark no longer reads. */
+/* Names of settings: the usual ones, to find what a misspelled one means, and those that Spark no longer reads. */
 #ifndef PYRO_RULES_FIXES_KNOWN_SETTINGS_H
 #define PYRO_RULES_FIXES_KNOWN_SETTINGS_H
 
 #include "base/strings/slice.h"
 
-/* More flaws than this in one configuration are not told apart. */
+/* More flaws than this in one configuration are not distinguished. */
 enum { PYRO_KNOWN_SETTINGS_MAX = 32 };
 
 struct pyro_gone_setting {

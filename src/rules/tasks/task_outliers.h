@@ -1,5 +1,6 @@
 /* The slow tasks of one stage, each with its cause, as the rules data-skew, slow-host and straggler judge them: for
- * documents that show a stage. A stage may have some although no rule speaks: mending them would save too little. */
+ * documents that show a stage. A stage may have some although no rule has a finding: fixing them would save too
+ * little. */
 #ifndef PYRO_RULES_TASKS_TASK_OUTLIERS_H
 #define PYRO_RULES_TASKS_TASK_OUTLIERS_H
 

@@ -1,5 +1,5 @@
 /* A document that is made by a thread of its own: short ones are answered as they are, long ones are streamed as they
- * grow, and whoever goes away ends the work. */
+ * grow, and a client that goes away ends the work. */
 #ifndef PYRO_SERVE_API_ANSWER_JOB_H
 #define PYRO_SERVE_API_ANSWER_JOB_H
 
@@ -10,13 +10,13 @@ enum { API_DIAGNOSES = 2 };
 
 struct api_job;
 
-/* Writes the document. `options`: a progress callback that stops once nobody waits any more. */
+/* Writes the document. `options`: a progress callback that stops once no client waits any more. */
 typedef enum pyro_status api_work(struct api_job *job, const struct pyro_options *options,
                                   const struct pyro_writer *writer, struct pyro_error *error);
 
 struct api_job {
     api_work *work;
-    struct pyro_arena arena; /* what the work needs of the request: that is gone before the work ends */
+    struct pyro_arena arena; /* what the work needs of the request, which ends before the work */
     const struct pyro_catalog_diagnosis *diagnoses[API_DIAGNOSES]; /* released with the job; may be NULL */
     const struct serve_shared *shared;
     struct serve_ticket *ticket; /* of the request, for as long as the work lasts */

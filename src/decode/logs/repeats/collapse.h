@@ -1,9 +1,9 @@
 /* Immediate repeats in a sequence, as phil_stopwatch's collapse() finds them, in linear time.
  *
- * From left to right: at each place, for each length L of 1 to 20 items, N is how often the next L items stand there
- * one after another. Of all L with N of at least 2, the one with the largest L x N counts; of those the "squarest",
- * with the smallest (L - N)^2; of those the shortest. It is one piece, and the search goes on behind all its repeats.
- * Items at whose places nothing repeats form pieces with a count of 1, as long as possible. */
+ * From left to right: at each place, for each length L of 1 to 20 items, N is how often the next L items follow each
+ * other there. Of all L with N of at least 2, the one with the largest L x N counts; of those the "squarest", with the
+ * smallest (L - N)^2; of those the shortest. It is one piece, and the search goes on after all its repeats. Items at
+ * whose places nothing repeats form pieces with a count of 1, as long as possible. */
 #ifndef PYRO_DECODE_LOGS_REPEATS_COLLAPSE_H
 #define PYRO_DECODE_LOGS_REPEATS_COLLAPSE_H
 

@@ -6,8 +6,8 @@
  *   host:port, IP addresses, threads. Two digits at most inside a word of letters stay: log4j, s3a;
  * - paths and addresses (URLs), words with an @ inside (class@hash, user@host);
  * - call sites ("collect at job.py:12");
- * - quoted text, and what stands in the parentheses of a Scala collection: List(...), Map(...);
- * - all behind the class of an exception ("java.io.IOException: ...").
+ * - quoted text, and the content of the parentheses of a Scala collection: List(...), Map(...);
+ * - all after the class of an exception ("java.io.IOException: ...").
  * Values in a row ("0, 1, 2") become one <*>, and blanks in a row one space. A key stays: "size:5" is "size:<*>". */
 #ifndef PYRO_DECODE_LOGS_REPEATS_MASK_H
 #define PYRO_DECODE_LOGS_REPEATS_MASK_H
