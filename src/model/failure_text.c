@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/collections/hash.h"
+#include "model/column.h"
 
 bool pyro_text_has(struct pyro_slice text, const char *word)
 {
@@ -31,6 +32,18 @@ int pyro_exit_code(struct pyro_slice reason)
             return code;
     }
     return -1;
+}
+
+int64_t pyro_failure_number(struct pyro_slice text)
+{
+    int64_t value = 0;
+    enum { DIGITS_MAX = 18 };
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9' || i >= DIGITS_MAX)
+            return PYRO_NONE;
+        value = value * 10 + (text.ptr[i] - '0');
+    }
+    return text.len > 0 ? value : PYRO_NONE;
 }
 
 bool pyro_next_line(struct pyro_slice *text, struct pyro_slice *line)
