@@ -10,7 +10,7 @@ import project
 
 ARROW = ["base", "libraries", "source", "text", "model", "decode", "analyze", "load", "history", "replay", "cost", "predict", "rules", "advice",
          "compare", "report", "store", "query", "export", "evaluate", "catalog", "fleet"]
-# The command and the server stand on the public header; the server may also read the model, and look for logs.
+# The command and the server use the public header; the server may also read the model, and look for logs.
 TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "libraries", "source", "text", "model", "report", "store", "load", "history", "query", "catalog", "fleet"}}
 PUBLIC = "pyrometer.h"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -38,7 +38,7 @@ FOLDERS = {
     "fleet/models": ("fleet",),
     "fleet/suggest": ("fleet",),
 }
-# What other tools report, by their own formulas; how rules are run and told, not what they find.
+# What other tools report, by their own formulas; how rules are run and shown, not what they find.
 LEFT_OUT = ("src/rules/profiles/", "src/rules/config", "src/rules/finding.", "src/rules/judge.", "src/rules/rule.h", "src/rules/stable_id.")
 # Compares the tables with what is read from them: it would notice each mutant, though no rule does.
 UNFIT = ("rules/config",)

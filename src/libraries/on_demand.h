@@ -3,8 +3,9 @@
  * (docs/adr/0007-libraries-on-demand.md).
  *
  * A library has a header here, which lists the functions that are used. It makes their names stand for entries of a
- * table, so that callers write what the library's manual says. The table is empty until pyro_NAME_load(), which whoever
- * opens something calls. In static builds (PYRO_LIBRARIES_LINKED) the names are the functions themselves. */
+ * table, so that callers write what the library's manual says. The table is empty until pyro_NAME_load(), which is
+ * called before something is opened. In static builds (PYRO_LIBRARIES_LINKED) the names are the functions
+ * themselves. */
 #ifndef PYRO_LIBRARIES_ON_DEMAND_H
 #define PYRO_LIBRARIES_ON_DEMAND_H
 

@@ -76,7 +76,7 @@ bool pyro_predict_take_queries(struct pyro_predicted_run *run);
 
 /* Fills run->sorted_loads and run->warm_ups: what is the same in all scenarios that leave a stage's tasks alone. */
 bool pyro_predict_take_unchanged(struct pyro_predicted_run *run);
-/* The loads of a stage's tasks in the run as it was. */
+/* The loads of a stage's tasks in the unchanged run. */
 void pyro_stage_loads(const struct pyro_predicted_run *run, size_t stage, double *ret);
 /* Those of `tasks` above 0, least first; returns how many. */
 uint32_t pyro_stage_sorted_loads(const struct pyro_predicted_run *run, size_t stage,

@@ -25,12 +25,12 @@ enum pyro_edit_kind {
     PYRO_EDIT_TIMES,       /* of stage `row`, `tasks` (rows) take `times` ms each */
     PYRO_EDIT_SKIP_STAGE,  /* stage `row` does not run; what waits for it goes on */
     PYRO_EDIT_DRIVER,      /* time of the driver inside [from_ms, to_ms) passes in `factor` of it */
-    PYRO_EDIT_EXECUTORS,   /* executors that came inside [from_ms, to_ms) are there at from_ms */
+    PYRO_EDIT_EXECUTORS,   /* executors that came inside [from_ms, to_ms) come at from_ms */
     PYRO_EDIT_LATER,       /* stage `row` is submitted `ms` later than its driver time says */
     PYRO_EDIT_CONCURRENT,  /* jobs submitted inside [from_ms, to_ms) do not wait for each other */
     PYRO_EDIT_NO_TASK,     /* task `row` is not run but the next attempt at its partition; where all of them are taken
                               out the last one, as if it had ended well, or with `count` > 0 none */
-    PYRO_EDIT_EXECUTOR,    /* executor `row` is there in [from_ms, to_ms), or never where that is empty */
+    PYRO_EDIT_EXECUTOR,    /* executor `row` exists in [from_ms, to_ms), or never if that is empty */
     PYRO_EDIT_ALONE,       /* as PYRO_EDIT_DRIVER, of stretches of at least `ms` in which no stage ran */
 };
 
@@ -44,7 +44,7 @@ struct pyro_edit {
             const double *times;
             const uint32_t *tasks; /* of PYRO_EDIT_TIMES */
         };
-        struct { /* epoch; of an executor PYRO_NONE: as it was, from the application's end on: it stays */
+        struct { /* epoch; of an executor PYRO_NONE: unchanged; the application's end or later: it stays */
             int64_t from_ms, to_ms;
         };
     };
@@ -59,16 +59,16 @@ struct pyro_replay_executor {
     int64_t resource_profile;
     bool lost;         /* at removed_ms, with its running tasks and its output of shuffles; else tasks are let finish */
     bool keeps_output; /* that is: it was moved before, or others keep it */
-    int64_t drain_ms;  /* so long before it is lost it gets no more tasks */
+    int64_t drain_ms;  /* the time before its loss in which it gets no tasks */
 };
 
 /* What executors that were lost took with them. */
 struct pyro_replay_damage {
     size_t executors;
     size_t tasks;                                     /* that ran on them, or could not fetch what was on them */
-    size_t partitions;                                /* of shuffles, that were computed and gone */
-    size_t stages;                                    /* that were done and ran once more for that */
-    uint32_t most_task_failures, most_stage_failures; /* of one partition; of one stage, for want of what it reads */
+    size_t partitions;                                /* of shuffles, that were computed and lost */
+    size_t stages;                                    /* that were done and ran again for that */
+    uint32_t most_task_failures, most_stage_failures; /* of one partition; of one stage, because of missing input */
 };
 
 /* Dynamic allocation as Spark's ExecutorAllocationManager does it, instead of executors that the log names. Times are
@@ -77,9 +77,11 @@ struct pyro_replay_allocation {
     int64_t least, most, initial; /* executors */
     int64_t cores;                /* of each */
     int64_t resource_profile;
-    int64_t backlog_ms, sustained_ms; /* tasks have waited so long: ask for one, then so often for twice as many */
+    int64_t backlog_ms, sustained_ms; /* tasks have waited this time: ask for one; then, in this interval, for twice as
+                                       * many */
     int64_t idle_ms, shuffle_idle_ms; /* without a task, and where it holds output of a shuffle; PYRO_NONE: never */
-    int64_t first_ms, start_ms;       /* when the initial ones are there, and from asking for one to its registration */
+    int64_t first_ms, start_ms;       /* when the initial ones are available, and from asking for one to its
+                                       * registration */
     double ratio;                     /* of the executors that all tasks at once would take */
 };
 
@@ -111,8 +113,8 @@ struct pyro_replay;
 enum pyro_status pyro_replay_new(const struct pyro_app *app, struct pyro_replay **ret, struct pyro_error *error);
 /* Another replay of the same run, for another thread: `replay` must outlive it, and may run meanwhile. */
 enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_replay **ret, struct pyro_error *error);
-/* Asked now and then by every run from now on, which then ends with PYRO_ERROR_CANCELLED; NULL: no longer. Forks take
- * it over. */
+/* Asked now and then by every later run, which then ends with PYRO_ERROR_CANCELLED; NULL: not asked. Forks take it
+ * over. */
 struct pyro_stop;
 void pyro_replay_stop_by(struct pyro_replay *replay, const struct pyro_stop *stop);
 /* Accepts NULL. */
@@ -130,14 +132,14 @@ struct pyro_replay_change {
     const struct pyro_replay_allocation *allocation; /* instead of the log's executors and of those above; or NULL */
     bool endless;                                    /* `executors` have a slot for every task */
     bool other_mode, fair; /* other_mode: pools are scheduled FAIR, or FIFO, whatever the run did */
-    /* As if it had been run once more: every task takes as much longer or shorter as tasks of its stage spread by
-     * chance. `spread` has the relative standard deviation of each row of app->stages; NULL: none. The same seed gives
-     * the same times, whatever else differs. */
+    /* As if it had been run again: every task takes as much longer or shorter as tasks of its stage spread by chance.
+     * `spread` has the relative standard deviation of each row of app->stages; NULL: none. The same seed gives the same
+     * times, whatever else differs. */
     const float *spread;
     uint64_t seed;
-    /* What starting costs beside the tasks' own times: a task that begins on an executor before any other of its stage
-     * has ended there takes `first_ms` of its row of app->stages longer; before any task at all has, `cold_ms` instead.
-     * NULL: nothing. */
+    /* What starting costs in addition to the tasks' own times: a task that begins on an executor before any other of
+     * its stage has ended there takes `first_ms` of its row of app->stages longer; before any task at all has,
+     * `cold_ms` instead. NULL: nothing. */
     const float *first_ms;
     double cold_ms;
     const struct pyro_replay_locality *locality; /* NULL: as the run waited */
@@ -160,7 +162,7 @@ struct pyro_replay_waits {
     size_t stages, tasks; /* that waited, and their tasks that ran away from their data in the end */
     size_t unsure;        /* stages of which some tasks ran away from their data without having waited, as it seems */
     int64_t task_ms;      /* of all tasks of stages that waited */
-    double farther;       /* times as long tasks took away from their data; NaN: cannot be told */
+    double farther;       /* how many times longer tasks took away from their data; NaN: not known */
 };
 /* Only memory can fail. */
 enum pyro_status pyro_replay_waits(const struct pyro_replay *replay, struct pyro_replay_waits *ret,

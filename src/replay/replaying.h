@@ -29,8 +29,8 @@ enum replay_run_flag {
 
 enum replay_done { REPLAY_DONE = 1, REPLAY_LAUNCHED = 2 /* a pinned one */ };
 
-/* One run of a task. Those of one partition stand side by side, by attempt. Those of a stage have the places that its
- * tasks have in app->tasks_by_stage. */
+/* One run of a task. Those of one partition are adjacent, by attempt. Those of a stage have the places that its tasks
+ * have in app->tasks_by_stage. */
 struct replay_run {
     int64_t us;
     uint32_t executor; /* row, REPLAY_NOBODY when unknown: it runs there again if that has a slot */
@@ -153,7 +153,7 @@ struct pyro_replay {
 
     bool forked; /* another replay owns what runs do not change */
 
-    const struct pyro_stop *stop; /* NULL: nobody stops a run */
+    const struct pyro_stop *stop; /* NULL: nothing stops a run */
 
     /* State of a run. */
     bool stopped;
@@ -168,7 +168,7 @@ struct pyro_replay {
         int64_t target, add, due; /* due: when more are asked for; -1: no tasks wait */
         int64_t alive, coming, most_alive, running;
         bool begun;                       /* there were tasks */
-        __int128 core;                    /* us, of those that have gone */
+        __int128 core;                    /* us, of removed ones */
         uint32_t *vacant, vacant_count;   /* entries of executors to use */
         uint32_t *expired, expired_count; /* idle ones that may go as soon as the target allows it */
     } allocating;
@@ -226,7 +226,7 @@ bool pyro_replay_take_tasks(struct pyro_replay *replay);
 bool pyro_replay_take_executors(struct pyro_replay *replay);
 bool pyro_replay_estimate(struct pyro_replay *replay);
 
-/* Levels in Spark's order. NO_PREF stands between NODE_LOCAL and RACK_LOCAL. */
+/* Levels in Spark's order. NO_PREF is between NODE_LOCAL and RACK_LOCAL. */
 enum replay_level {
     REPLAY_PROCESS_LOCAL,
     REPLAY_NODE_LOCAL,

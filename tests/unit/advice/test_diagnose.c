@@ -214,7 +214,7 @@ static void test_gains(void **state)
     }
 }
 
-/* Rules that name each other would change places for ever. */
+/* Rules that name each other would change places endlessly. */
 static void assert_leads_nowhere(const struct pyro_rule *rule, unsigned depth)
 {
     assert_true(depth < 10);
@@ -316,7 +316,7 @@ static void test_rules_describe_themselves(void **state)
     assert_null(pyro_rule_find("none"));
 }
 
-/* An allocator that gives so many blocks and no more. */
+/* An allocator that gives a limited number of blocks. */
 static void *limited(void *context, size_t size)
 {
     int *left = context;

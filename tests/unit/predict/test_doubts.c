@@ -4,7 +4,7 @@
 
 enum { MB = 1000 * 1000 };
 
-/* 64 tasks of two seconds on two slots that are there from the start. */
+/* 64 tasks of two seconds on two slots that exist from the start. */
 static struct whatif_scene alike(void)
 {
     struct whatif_scene scene = whatif_scene(64000);
@@ -189,7 +189,7 @@ static struct whatif_scene spread(int count, int64_t by)
 static void test_chance(void **state)
 {
     (void)state;
-    /* The middle half of a normal distribution lies within 1.349 deviations; beyond 0.25 it is no chance. */
+    /* The middle half of a normal distribution lies within 1.349 deviations; beyond 0.25 it is not chance. */
     static const struct {
         int64_t by;
         double spread;

@@ -51,7 +51,7 @@ static void test_fixed_cost_by_other_stages(void **state)
     } cases[] = {
         /* Of 106 ms beyond the floor of 6 ms, 10,000 records take a hundredth each: two of 12 ms are work. */
         {"FLOOR_CPU_MS", {8, 12, 12, 12000, 200, 0, 0}, {20, 200, 106, 106000, 10000, 0, 0}, NULL, 10},
-        /* HEAVY_CPU_MS 100: 94 ms say nothing of records, which then cost next to nothing. */
+        /* HEAVY_CPU_MS 100: 94 ms say nothing of records, which then cost almost nothing. */
         {"HEAVY_CPU_MS", {8, 12, 12, 12000, 200, 0, 0}, {20, 200, 94, 94000, 10000, 0, 0}, NULL, 11.998},
         {"HEAVY_CPU_MS", {8, 12, 12, 12000, 200, 0, 0}, {20, 300, 116, 116000, 11000, 0, 0}, NULL, 10},
         /* ENOUGH_RECORDS 100,000 */
@@ -80,7 +80,7 @@ static void test_fixed_cost_by_other_stages(void **state)
     }
 }
 
-/* ADDED_MS 15, and less where so much of the tasks of a stage is fixed: SMALL_SHARE 0.4 of 27.3 and of 33.3 ms. */
+/* ADDED_MS 15, and less if this share of the tasks of a stage is fixed: SMALL_SHARE 0.4 of 27.3 and of 33.3 ms. */
 static void test_cost_of_an_added_task(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void test_cost_of_an_added_task(void **state)
     whatif_free(&scene);
 }
 
-/* Tasks of a stage beside each other: three of eight read nothing, or lines through those that read more. */
+/* Tasks of a stage compared: three of eight read nothing, or lines through those that read more. */
 static void test_fixed_cost_by_tasks(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_fixed_cost_by_tasks(void **state)
     }
 }
 
-/* ---- Stages cut anew ---- */
+/* ---- Stages with a new cut ---- */
 
 /* A query's shuffle of `count` tasks on 64 slots: `empty` of them take 100 ms and read nothing, the others `ms` more.
  */
@@ -296,7 +296,7 @@ static void test_garbage_collection(void **state)
 {
     (void)state;
     const double gib = 1073741824, live = 60e6;
-    /* FILLED 0.85: what was never used of a heap is no help. */
+    /* FILLED 0.85: what was never used of a heap does not help. */
     assert_near(collecting((int64_t)(0.8 * gib), 0, "memory=2g"), 50000, 1);
     assert_near(collecting((int64_t)(0.9 * gib), 0, "memory=2g"), 40000 + 10000 * (gib - live) / (2 * gib - live), 1);
     /* LIVE_MAX 0.9: live objects leave at least a tenth. */

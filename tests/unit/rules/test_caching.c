@@ -295,7 +295,7 @@ static void test_thresholds_of_missing_caches(void **state)
         struct scene scene = rounds(cases[i].count, cases[i].ms, cases[i].last_ms, cases[i].python);
         judge(&scene, cases[i].ends_ms, "missing-cache", cases[i].finds, cases[i].threshold);
     }
-    /* shared_fused 0.5 of 40 s, but for reading a tenth of it and filling 0.15 once */
+    /* shared_fused 0.5 of 40 s, except reading a tenth of it and filling 0.15 once */
     struct scene scene = rounds(4, 5000, 5000, true);
     scene_end(&scene);
     const struct pyro_finding *finding = scene_finding(&scene, "missing-cache");

@@ -204,7 +204,7 @@ static void test_small_output_files(void **state)
         /* mean_bytes_max 4 MiB */
         {"mean_bytes_max", 900, 3240 * MIB, 0.2},
         {"mean_bytes_max", 900, 3960 * MIB, 0},
-        /* excess_files_min 50, harm_files_min 100, heavy_files_min 10000: beside the one that is needed */
+        /* excess_files_min 50, harm_files_min 100, heavy_files_min 10000: in addition to the one that is needed */
         {"excess_files_min", 56, 56 * MIB, 0.1},
         {"excess_files_min", 46, 46 * MIB, 0},
         {"harm_files_min", 111, 111 * MIB, 0.2},
@@ -245,7 +245,7 @@ static void test_unsplittable_input(void **state)
         /* task_ms_min 3000 */
         {"task_ms_min", true, true, 300, 3300, 0},
         {"task_ms_min", false, true, 300, 2700, 0},
-        /* saving_share_min 0.02: two of four slots stood idle for 20 s, of 455 and of 556 s */
+        /* saving_share_min 0.02: two of four slots were idle for 20 s, of 455 and of 556 s */
         {"saving_share_min", true, true, 300, 20000, 455000},
         {"saving_share_min", false, true, 300, 20000, 556000},
     };

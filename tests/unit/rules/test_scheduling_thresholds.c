@@ -294,7 +294,7 @@ static void test_shuffle_heavy(void **state)
         {"repeats_min", false, {60 * MIB, 60 * MIB, 60 * MIB, 2, 0, 0}},
         {"alike_min", true, {60 * MIB, 60 * MIB, 52 * MIB, 3, 0, 0}},
         {"alike_min", false, {60 * MIB, 60 * MIB, 43 * MIB, 3, 0, 0}},
-        /* cost_ms_min 1000: 66 and 54 MB at 60 KB a millisecond, but for what was read */
+        /* cost_ms_min 1000: 66 and 54 MB at 60 KB a millisecond, except what was read */
         {"cost_ms_min", true, {50000, 3300000, 0, 1, 0, 0}},
         {"cost_ms_min", false, {50000, 2700000, 0, 1, 0, 0}},
         /* cost_share_min 0.01: 5.2 s of 470 and of 575 s */

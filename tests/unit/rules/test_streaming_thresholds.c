@@ -131,7 +131,7 @@ static void test_state_growth(void **state)
     }
 }
 
-/* Batches of `rows`, of which `dropped` come too late; the watermark stands in the last `still`. */
+/* Batches of `rows`, of which `dropped` come too late; the watermark stays the same in the last `still`. */
 struct late {
     int count, still;
     int64_t rows, dropped, interval_ms;
