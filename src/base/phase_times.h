@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* Who is told; zeroed: nobody, and no clock is read. */
+/* The receiver of phases; zeroed: there is none, and no clock is read. */
 struct pyro_phases {
     void (*take)(void *context, const struct pyro_phase *phase);
     void *context;
@@ -18,7 +18,7 @@ struct pyro_stopwatch {
 
 /* A phase of the call begins: clocks of the process. */
 struct pyro_stopwatch pyro_phase_begin(const struct pyro_phases *phases);
-/* It ends, and the caller is told. `name` is static. */
+/* It ends, and the receiver gets it. `name` is static. */
 void pyro_phase_end(const struct pyro_phases *phases, const struct pyro_stopwatch *begun, const char *name,
                     unsigned threads);
 

@@ -18,7 +18,7 @@ typedef enum pyro_status pyro_catalog_feed(void *context, const void *bytes, siz
 bool pyro_catalog_can_follow(const struct pyro_catalog_log *log);
 /* Whether `log` is what was read before, and perhaps more. */
 bool pyro_catalog_position_fits(const struct pyro_catalog_position *position, const struct pyro_catalog_log *log);
-/* Feeds what follows the position, which moves there. PYRO_ERROR_ARGUMENT: it is no plain file. After a failure the
+/* Feeds what follows the position, which moves there. PYRO_ERROR_ARGUMENT: it is not a plain file. After a failure the
  * position and what was fed must be done away with. */
 enum pyro_status pyro_catalog_read_on(struct pyro_catalog_position *position, const struct pyro_catalog_log *log,
                                       pyro_catalog_feed *feed, void *context, struct pyro_error *error);

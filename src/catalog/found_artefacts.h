@@ -14,7 +14,7 @@ struct pyro_catalog_sent_files;
 
 struct pyro_catalog_update;
 
-/* Immutable but for the count. */
+/* Immutable except the count. */
 struct pyro_catalog_artefacts;
 /* Looks through the folders of `update`, and through archives that were uploaded with an event log. `logs`: all that
  * was found there, event logs or not. `before`: what the last search found, or NULL. The caller releases the result. */

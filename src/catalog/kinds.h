@@ -23,7 +23,8 @@ struct pyro_catalog_loaded {
 };
 
 struct pyro_catalog_kind_row {
-    /* `before`: what is open of the same files, only no longer fresh, or NULL; `*state`: what the kind keeps beside it.
+    /* `before`: what is open of the same files, only no longer fresh, or NULL; `*state`: what the kind keeps in
+     * addition.
      */
     enum pyro_status (*load)(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,
                              void *before, void **state, struct pyro_catalog_loaded *ret, struct pyro_error *error);

@@ -9,7 +9,7 @@
 #include "source/file_stamp.h"
 #include "source/source.h"
 
-/* Immutable but for the count and, until it is listed, its identity. One block of memory. */
+/* Immutable except the count and, until it is listed, its identity. One block of memory. */
 struct pyro_catalog_log {
     atomic_int references;
     uint64_t identity;              /* stays when the log grows or is renamed; 0: not given yet */
@@ -25,7 +25,7 @@ struct pyro_catalog_log {
     const struct pyro_catalog_stored *stored; /* NULL: it is a log */
 };
 
-/* Copies everything, but for the store's URL. `attempt` NULL: there is a problem. `stored`: NULL for logs. NULL: no
+/* Copies everything except the store's URL. `attempt` NULL: there is a problem. `stored`: NULL for logs. NULL: no
  * memory. */
 struct pyro_catalog_log *pyro_catalog_log_new(const struct pyro_log *log, const struct pyro_file_stamp *stamps,
                                               const struct pyro_attempt *attempt, struct pyro_slice problem,
@@ -39,7 +39,7 @@ bool pyro_catalog_log_same(const struct pyro_catalog_log *log, const struct pyro
 bool pyro_catalog_is_uploaded(const struct pyro_catalog_log *log, const char *uploads);
 bool pyro_catalog_is_sent(struct pyro_slice path, const char *uploads);
 uint64_t pyro_catalog_log_bytes(const struct pyro_catalog_log *log);
-/* stat() of every part; false: one is gone. `stamps` has room for the parts. */
+/* stat() of every part; false: one is missing. `stamps` has room for the parts. */
 bool pyro_catalog_log_stat(const struct pyro_log *log, struct pyro_file_stamp *stamps);
 
 typedef PYRO_VEC(struct pyro_catalog_log *) pyro_catalog_logs;

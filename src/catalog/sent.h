@@ -15,8 +15,8 @@ struct pyro_catalog_update;
 
 struct pyro_catalog_sent_file {
     struct pyro_file_stamp stamp;
-    enum pyro_artefact_place place; /* of those that are no artefacts, only the path and this are known */
-    uint64_t cpu_us;                /* what finding out took that it is no event log */
+    enum pyro_artefact_place place; /* of files that are not artefacts, only the path and this are known */
+    uint64_t cpu_us;                /* what it took to find out that it is not an event log */
     struct pyro_artefact_file file;
 };
 

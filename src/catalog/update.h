@@ -22,7 +22,7 @@ struct pyro_catalog_update {
     const struct pyro_catalog_list *before; /* what was found last time */
     bool (*stopping)(void *context);        /* asked often; true ends the update early */
     void (*partial)(void *context,
-                    struct pyro_catalog_list *list); /* takes over what is there so far; NULL: not wanted */
+                    struct pyro_catalog_list *list); /* takes over what was found so far; NULL: not wanted */
     void *context;
     uint64_t *identities;                            /* how many were given out */
     const struct pyro_catalog_artefacts **artefacts; /* what the last update found, and then what this one does */

@@ -11,7 +11,7 @@ struct pyro_catalog_named;
 struct pyro_catalog_store;
 
 /* What to discover so that the logs that stores name are found. Left out are logs that are found in `folders` anyway,
- * and those that `known` says are as they were. */
+ * and those that are unchanged according to `known`. */
 struct pyro_catalog_roots {
     struct pyro_arena *arena; /* of the paths */
     const char *const *folders;

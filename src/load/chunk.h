@@ -30,7 +30,7 @@ struct pyro_chunk {
 void pyro_chunk_init(struct pyro_chunk *chunk, const struct pyro_allocator *allocator, const struct pyro_scan *scan,
                      uint64_t max_record, uint32_t wanted);
 void pyro_chunk_done(struct pyro_chunk *chunk);
-/* Takes what is in it out of it, but for its batch, keeping its memory. */
+/* Takes what is in it out of it, except its batch, keeping its memory. */
 void pyro_chunk_empty(struct pyro_chunk *chunk);
 bool pyro_chunk_reserve(struct pyro_chunk *chunk, size_t capacity);
 

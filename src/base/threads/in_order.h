@@ -9,7 +9,7 @@
 
 struct pyro_in_order {
     size_t count;
-    unsigned threads; /* at most so many; at least 1: then all is done on the calling thread */
+    unsigned threads; /* the most, at least 1: then all is done on the calling thread */
     unsigned most;    /* pieces that are being done, or done and not taken yet; at least 1 */
     void *context;
     /* Does piece `index`, on any thread. `stop` is asked by what takes long. */

@@ -303,7 +303,8 @@ static void add_phase(void *context, const struct pyro_phase *phase)
     assert_in_range(phase->threads, 1, 2);
 }
 
-/* Phases come on the calling thread, parts behind the phase that they are parts of; whoever asks for none gets none. */
+/* Phases come on the calling thread, parts behind the phase that they are parts of; a caller that asks for none gets
+ * none. */
 static void phases_are_reported(void **state)
 {
     (void)state;
