@@ -33,7 +33,7 @@ def test_the_views_of_fleets_are_in_help_manual_and_completions(pyrometer: Comma
     views = re.findall(r"^    (\w+) ", listed[1], re.M)
     rows = (ROOT / "src" / "fleet" / "views" / "views.def").read_text(encoding="utf-8")
     assert views == [*re.findall(r"^FLEET_VIEW\((\w+),", rows, re.M), "model"]
-    assert set(views) <= set(pyrometer("completions", "bash").stdout.split())
+    assert set(views) <= set(re.findall(r"\w+", pyrometer("completions", "bash").stdout))
     page = pyrometer("man", "fleet").stdout
     assert all(f"\n.TP\n.B {view}\n" in page for view in views)
 
