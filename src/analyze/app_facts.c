@@ -191,14 +191,28 @@ bool pyro_stage_is_sql(const struct pyro_stage *stage)
     return stage->sql != PYRO_NONE;
 }
 
+/* The first row of sql_nodes of this or a later SQL execution: they are grouped by execution, ascending. */
+static size_t first_node_of(const struct pyro_app *app, int64_t sql)
+{
+    size_t low = 0, high = app->sql_nodes.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (app->sql_nodes.items[middle].sql < sql)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 bool pyro_stage_was_coalesced(const struct pyro_app *app, const struct pyro_stage *stage)
 {
-    for (size_t i = 0; i < app->sql_nodes.count; i++) {
-        const struct pyro_sql_node *node = &app->sql_nodes.items[i];
-        if (node->sql == stage->sql && (pyro_slice_starts_with(node->name, "AQEShuffleRead") ||
-                                        pyro_slice_starts_with(node->name, "CustomShuffleReader")))
+    const struct pyro_sql_node *end = app->sql_nodes.items + app->sql_nodes.count;
+    for (const struct pyro_sql_node *node = app->sql_nodes.items + first_node_of(app, stage->sql);
+         node < end && node->sql == stage->sql; node++)
+        if (pyro_slice_starts_with(node->name, "AQEShuffleRead") ||
+            pyro_slice_starts_with(node->name, "CustomShuffleReader"))
             return true;
-    }
     return false;
 }
 
