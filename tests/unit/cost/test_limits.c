@@ -14,7 +14,7 @@ enum { START = 1000000, MINUTE = 60000, HOUR = 3600000, DAY = 86400000 };
 
 static const int64_t ids[] = {0};
 
-/* Executors of so many cores, each on a node of its own; one stage. */
+/* Executors with this number of cores, each on a node of its own; one stage. */
 static struct pyro_app *app_of(int executors, int cores, int64_t ms)
 {
     static const char *const names[] = {"1",  "2",  "3",  "4",  "5",  "6",  "7",  "8", "9",
@@ -111,7 +111,7 @@ static bool says(const struct pyro_cost_advice *advice, const char *text)
     return advice && advice->safety.ptr && pyro_slice_find(advice->safety, text) != NULL;
 }
 
-/* Whether nodes of the other type are advised for executors that used so much. */
+/* Whether nodes of the other type are advised for executors that used these amounts. */
 static bool fits(double used_gib, double gib)
 {
     struct pyro_app *app = two_nodes(0);
@@ -167,7 +167,8 @@ static void test_what_bounds(void **state)
     }
 }
 
-/* Cores that wait between two waves for no reason: the replay starts the second one at once, and is so much quicker. */
+/* Cores that wait between two waves for no reason: the replay starts the second one at once, and is quicker by this
+ * time. */
 static void test_inexact_replays(void **state)
 {
     (void)state;
@@ -184,7 +185,7 @@ static void test_inexact_replays(void **state)
 }
 
 /* Executors that are advised for one long task on seventeen, which take 5 % longer each time they are halved, at most
- * 10 %: log2(17 / 5) = 1.77, log2(17 / 4) = 2.09. Caches hold so much of each executor's room. */
+ * 10 %: log2(17 / 5) = 1.77, log2(17 / 4) = 2.09. Caches hold this share of the memory of each executor. */
 static int64_t for_one_task(double filled)
 {
     struct pyro_app *app = app_of(17, 4, HOUR);
