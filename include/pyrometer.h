@@ -8,8 +8,10 @@
  *     pyro_diagnosis *diagnosis = NULL;
  *     if (pyro_inputs_open(paths, 1, NULL, NULL, &inputs, &error) == PYRO_OK && pyro_inputs_count(inputs) > 0 &&
  *         pyro_app_load(inputs, 0, NULL, NULL, &app, &error) == PYRO_OK &&
- *         pyro_diagnose(app, NULL, NULL, &diagnosis, &error) == PYRO_OK)
- *         pyro_report_write(diagnosis, PYRO_FORMAT_TEXT, NULL, &writer, &error);
+ *         pyro_diagnose(app, NULL, NULL, &diagnosis, &error) == PYRO_OK &&
+ *         pyro_report_write(diagnosis, PYRO_FORMAT_TEXT, NULL, &writer, &error) == PYRO_OK)
+ *         return 0;
+ *     fprintf(stderr, "%s: %s\n", error.path, error.message);
  *
  * Ownership. Objects come from a function that ends in _open, _load, _new, _snapshot or _retain, or from
  * pyro_diagnose(). The _close, _free or _release of the same name frees them and accepts NULL. Strings that a function
@@ -59,6 +61,18 @@ extern "C" {
 #define PYRO_API
 #endif
 
+/* Clang, C23 and C++17 warn about a caller that ignores a status. Define this as nothing before the include to turn the
+ * warning off. */
+#ifndef PYRO_MUST_CHECK
+#if defined(__clang__)
+#define PYRO_MUST_CHECK __attribute__((warn_unused_result))
+#elif (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L)
+#define PYRO_MUST_CHECK [[nodiscard]]
+#else
+#define PYRO_MUST_CHECK
+#endif
+#endif
+
 /* The version of this header; pyro_version() is that of the library. */
 #define PYRO_VERSION_MAJOR 0
 #define PYRO_VERSION_MINOR 1
@@ -67,7 +81,7 @@ extern "C" {
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
-enum pyro_status {
+enum PYRO_MUST_CHECK pyro_status {
     PYRO_OK = 0,
     PYRO_ERROR_ARGUMENT = 1,  /* a parameter is outside its documented range */
     PYRO_ERROR_MEMORY = 2,    /* the allocator returned NULL */

@@ -20,17 +20,30 @@ void pyro_error_clear(struct pyro_error *error)
     error->message[0] = '\0';
 }
 
-enum pyro_status pyro_error_set(struct pyro_error *error, enum pyro_status code, const char *format, ...)
+static void describe(struct pyro_error *error, enum pyro_status code, const char *format, va_list args)
 {
     if (!pyro_error_is_usable(error))
-        return code;
+        return;
     pyro_error_clear(error);
     error->code = code;
+    vsnprintf(error->message, sizeof(error->message), format, args);
+}
+
+enum pyro_status pyro_error_set(struct pyro_error *error, enum pyro_status code, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(error->message, sizeof(error->message), format, args);
+    describe(error, code, format, args);
     va_end(args);
     return code;
+}
+
+void pyro_error_describe(struct pyro_error *error, enum pyro_status code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    describe(error, code, format, args);
+    va_end(args);
 }
 
 enum pyro_status pyro_error_lasts(struct pyro_error *error, enum pyro_status code)

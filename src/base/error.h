@@ -9,6 +9,9 @@
 /* Sets code and message and returns `code`, so that callers can write `return pyro_error_set(error, ...)`. */
 enum pyro_status pyro_error_set(struct pyro_error *error, enum pyro_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same for functions that give another result, or return the code later. */
+void pyro_error_describe(struct pyro_error *error, enum pyro_status code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Names the input: "what, where". Keeps a path that is already there. */
 void pyro_error_at(struct pyro_error *error, const char *path, uint64_t offset);
 /* The input's own bytes are why. Only an error that says so may be kept and reported again without another try. Returns
@@ -23,6 +26,12 @@ void pyro_error_copy(struct pyro_error *to, const struct pyro_error *from);
 static inline enum pyro_status pyro_no_memory(struct pyro_error *error)
 {
     return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+}
+
+/* For a result that changes nothing: `why` says what makes it so. */
+static inline void pyro_ignore_status(enum pyro_status status, const char *why)
+{
+    (void)status, (void)why;
 }
 
 #define PYRO_TRY(expression)                                                                                           \

@@ -78,7 +78,7 @@ static struct follower *open_follower(const struct pyro_catalog_log *log, const 
 {
     struct follower *follower = pyro_allocate(NULL, sizeof(*follower));
     if (!follower) {
-        pyro_no_memory(error);
+        pyro_error_describe(error, PYRO_ERROR_MEMORY, "no memory left");
         return NULL;
     }
     *follower =
@@ -286,10 +286,10 @@ enum pyro_status pyro_catalog_diagnosis(struct pyro_catalog *catalog, const stru
     const char *slash = path.ptr ? memrchr(path.ptr, '/', path.len) : NULL;
     if (slash) /* its place is private */
         path = (struct pyro_slice){slash + 1, (size_t)(path.ptr + path.len - slash - 1)};
-    pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
-                                           "only the stored report of this run is available: this request needs its "
-                                           "log%s%.*s, which no longer exists or cannot be read",
-                                           path.ptr ? ", " : "", (int)path.len, path.ptr ? path.ptr : ""));
+    pyro_error_describe(error, PYRO_ERROR_INPUT,
+                        "only the stored report of this run is available: this request needs its "
+                        "log%s%.*s, which no longer exists or cannot be read",
+                        path.ptr ? ", " : "", (int)path.len, path.ptr ? path.ptr : "");
     pyro_catalog_diagnosis_release(found);
-    return PYRO_ERROR_INPUT;
+    return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }

@@ -126,7 +126,7 @@ enum pyro_status pyro_catalog_index_open(const char *folder, enum pyro_redaction
     char path[PATH_MAX];
     if (!make_folders(folder) ||
         (size_t)snprintf(path, sizeof(path), "%s/applications.sqlite", folder) >= sizeof(path)) {
-        pyro_error_set(error, PYRO_ERROR_OUTPUT, "cannot keep anything in %s: %s", folder, strerror(errno));
+        pyro_error_describe(error, PYRO_ERROR_OUTPUT, "cannot keep anything in %s: %s", folder, strerror(errno));
         return PYRO_ERROR_OUTPUT;
     }
     struct pyro_catalog_index *index = pyro_allocate(NULL, sizeof(*index));

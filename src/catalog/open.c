@@ -217,9 +217,9 @@ static void load(struct pyro_catalog *catalog, struct pyro_catalog_slot *slot, c
         is_stopped(caller) ? PYRO_ERROR_CANCELLED : kind->load(run, &options, before, &state, &loaded, &error);
     tell_reading(caller, false);
     if (status == PYRO_ERROR_CANCELLED)
-        stopped(caller, &error);
+        status = stopped(caller, &error);
     else if (status == PYRO_ERROR_MEMORY && caller && caller->no_memory)
-        pyro_error_set(&error, status, "%s", caller->no_memory);
+        pyro_error_describe(&error, status, "%s", caller->no_memory);
     pthread_mutex_lock(&catalog->mutex);
     catalog->loading--;
     slot->loading = false;

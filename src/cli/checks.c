@@ -82,7 +82,7 @@ static void check_pages(struct rows *rows)
 {
     for (size_t i = 0; i < pyro_features_count(); i++) {
         struct pyro_feature_info feature = {.size = sizeof(feature)};
-        pyro_features_get(i, &feature);
+        cli_filled(pyro_features_get(i, &feature));
         if (strcmp(feature.kind, "report") == 0 && strcmp(feature.name, "html") == 0)
             add(rows, "serve", "web UI", feature.available,
                 feature.available ? "built in"

@@ -250,7 +250,7 @@ enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index,
     if (status != PYRO_OK)
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
     if (ret_counts)
-        PYRO_GIVE(ret_counts, &state.counts);
+        pyro_ignore_status(PYRO_GIVE(ret_counts, &state.counts), "its size was looked at first");
     pyro_fetched_done(&fetched);
     pyro_redactor_done(&state.redactor);
     pyro_strbuf_done(&state.line);

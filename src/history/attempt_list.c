@@ -268,9 +268,9 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
     if (scan.failed || secrets_failed)
         return no_memory(error);
     if (!scan.started) {
-        pyro_error_set(error, PYRO_ERROR_INPUT,
-                       made ? "no file of it says when the application ran"
-                            : "it has no start event of an application");
+        pyro_error_describe(error, PYRO_ERROR_INPUT,
+                            made ? "no file of it says when the application ran"
+                                 : "it has no start event of an application");
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }

@@ -111,7 +111,7 @@ enum pyro_status pyro_decoder_finish(pyro_decoder *decoder, pyro_app **ret, stru
         return no_memory(error);
     decoder->finished = true;
     if (pyro_builder_known_events(&decoder->builder) == 0) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "this is not a Spark event log: it has no Spark event");
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "this is not a Spark event log: it has no Spark event");
         pyro_error_at(error, decoder->path, UINT64_MAX);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }

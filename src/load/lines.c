@@ -131,9 +131,9 @@ enum pyro_status pyro_lines_read(const struct pyro_log *log, pyro_line_callback 
 
 enum pyro_status pyro_line_too_long(const struct pyro_log_part *part, struct pyro_error *error)
 {
-    pyro_error_set(error, PYRO_ERROR_INPUT,
-                   "it has a line of more than %llu bytes, the maximum for an upload (--max-upload-line)",
-                   (unsigned long long)part->most_line_bytes);
+    pyro_error_describe(error, PYRO_ERROR_INPUT,
+                        "it has a line of more than %llu bytes, the maximum for an upload (--max-upload-line)",
+                        (unsigned long long)part->most_line_bytes);
     pyro_error_at(error, part->path.ptr, UINT64_MAX);
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }

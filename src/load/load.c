@@ -353,9 +353,9 @@ static enum pyro_status apply_stream(struct applier *applier, const struct pyro_
         return PYRO_OK;
     applier->given += chunk->head.len + chunk->len + chunk->tail.len;
     if (part->most_bytes && applier->given > part->most_bytes) {
-        pyro_part_too_large(part, error);
+        enum pyro_status status = pyro_part_too_large(part, error);
         pyro_error_at(error, part->path.ptr, UINT64_MAX);
-        return PYRO_ERROR_INPUT;
+        return status;
     }
     bool ok = pyro_feed_add(&applier->seam, chunk->head.ptr, chunk->head.len);
     ok = ok && (!chunk->len || sink->apply(sink->context, &chunk->batch));

@@ -51,11 +51,11 @@ static enum pyro_status finish(struct target *target, const struct pyro_log *log
 {
     const struct pyro_integrity *integrity = &target->builder.app->integrity;
     if (pyro_builder_known_events(&target->builder) == 0) {
-        pyro_error_set(error, PYRO_ERROR_INPUT,
-                       integrity->bytes == 0
-                           ? "the file is empty: Spark has not written an event yet, or this is not an event log"
-                           : "this is not a Spark event log: none of its %llu lines has a Spark event",
-                       (unsigned long long)integrity->lines);
+        pyro_error_describe(error, PYRO_ERROR_INPUT,
+                            integrity->bytes == 0
+                                ? "the file is empty: Spark has not written an event yet, or this is not an event log"
+                                : "this is not a Spark event log: none of its %llu lines has a Spark event",
+                            (unsigned long long)integrity->lines);
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }

@@ -28,7 +28,7 @@ static const struct pyro_renderer *find_renderer(enum pyro_format format, struct
         return NULL;
     if ((unsigned)format < pyro_renderer_count)
         return pyro_renderers[format];
-    pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no report format %u", (unsigned)format);
+    pyro_error_describe(error, PYRO_ERROR_ARGUMENT, "there is no report format %u", (unsigned)format);
     return NULL;
 }
 

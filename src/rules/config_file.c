@@ -14,7 +14,7 @@ struct file {
 /* "FILE, line N: message" */
 static enum pyro_status fail(const struct file *file, unsigned line, enum pyro_status status, const char *message)
 {
-    pyro_error_set(file->error, status, "%.400s, line %u: %s", file->path, line, message);
+    pyro_error_describe(file->error, status, "%.400s, line %u: %s", file->path, line, message);
     pyro_error_at(file->error, file->path, UINT64_MAX);
     return status;
 }

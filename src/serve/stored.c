@@ -31,10 +31,13 @@ json_t *pyro_stored_tree(const struct pyro_catalog_diagnosis *opened, struct pyr
             json_decref(tree);
             tree = NULL;
             if (json_error_code(&why) == json_error_out_of_memory)
-                pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a stored report");
+                pyro_error_describe(error, PYRO_ERROR_MEMORY, "no memory left for a stored report");
             else
-                pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
-                                                       "the stored report is not a pyrometer.report/1: %s", why.text));
+                pyro_ignore_status(
+                    pyro_error_lasts(error,
+                                     pyro_error_set(error, PYRO_ERROR_INPUT,
+                                                    "the stored report is not a pyrometer.report/1: %s", why.text)),
+                    "the caller gets NULL and the error");
         }
     }
     pyro_strbuf_done(&text);

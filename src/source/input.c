@@ -50,7 +50,7 @@ static enum pyro_status open_path(struct pyro_input *input, const char *path, st
         input->owns_fd = true;
         return PYRO_OK;
     }
-    pyro_error_set(error, PYRO_ERROR_INPUT, "cannot open: %s", strerror(errno));
+    pyro_error_describe(error, PYRO_ERROR_INPUT, "cannot open: %s", strerror(errno));
     pyro_error_at(error, path, UINT64_MAX);
     return PYRO_ERROR_INPUT;
 }
@@ -65,13 +65,13 @@ static enum pyro_status open_file(struct pyro_input *input, const char *path, st
         PYRO_TRY(open_path(input, path, error));
     struct stat status;
     if (inside.ptr && !pyro_lies_inside(input->fd, inside)) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, PYRO_LEADS_OUT);
+        pyro_error_describe(error, PYRO_ERROR_INPUT, PYRO_LEADS_OUT);
     } else if (fstat(input->fd, &status) != 0) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "cannot read: %s", strerror(errno));
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "cannot read: %s", strerror(errno));
     } else if (S_ISDIR(status.st_mode)) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "is a folder, not a file");
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "is a folder, not a file");
     } else if (!standard_input && !S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "is a device or socket: give a file or a pipe");
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "is a device or socket: give a file or a pipe");
     } else {
         /* Standard input may be a file that someone has read from already: then only its rest is ours. */
         input->regular = S_ISREG(status.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0;

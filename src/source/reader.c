@@ -115,10 +115,11 @@ void pyro_reader_close(struct pyro_reader *reader)
 
 enum pyro_status pyro_part_too_large(const struct pyro_log_part *part, struct pyro_error *error)
 {
-    pyro_error_set(error, PYRO_ERROR_INPUT,
-                   "it decompresses to more than %llu bytes, which is not plausible for an event log of its size%s%s",
-                   (unsigned long long)part->most_bytes, part->limit_option ? "; if it is an event log, use " : "",
-                   part->limit_option ? part->limit_option : "");
+    pyro_error_describe(
+        error, PYRO_ERROR_INPUT,
+        "it decompresses to more than %llu bytes, which is not plausible for an event log of its size%s%s",
+        (unsigned long long)part->most_bytes, part->limit_option ? "; if it is an event log, use " : "",
+        part->limit_option ? part->limit_option : "");
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }
 

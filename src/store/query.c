@@ -27,7 +27,7 @@ struct part {
 
 static enum pyro_status no_memory(const struct reading *reading)
 {
-    pyro_error_set(reading->error, PYRO_ERROR_MEMORY, "no memory left for a question to a store");
+    pyro_error_describe(reading->error, PYRO_ERROR_MEMORY, "no memory left for a question to a store");
     return PYRO_ERROR_MEMORY;
 }
 
@@ -37,8 +37,8 @@ static enum pyro_status wrong(const struct reading *reading, const struct part *
 {
     if (!why || !part->place)
         return no_memory(reading);
-    pyro_error_set(reading->error, PYRO_ERROR_ARGUMENT, "the question: %s%s%s", part->place, *part->place ? ": " : "",
-                   why);
+    pyro_error_describe(reading->error, PYRO_ERROR_ARGUMENT, "the question: %s%s%s", part->place,
+                        *part->place ? ": " : "", why);
     return PYRO_ERROR_ARGUMENT;
 }
 

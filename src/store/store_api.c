@@ -46,9 +46,9 @@ static enum pyro_status not_a_store(const char *url, struct pyro_error *error)
     struct pyro_arena arena;
     pyro_arena_init(&arena, NULL);
     const char *label = label_of(url ? url : "", &arena);
-    pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                   "'%.200s' is not a store; give sqlite:FILE or opensearch:https://HOST:9200/PREFIX",
-                   label ? label : "");
+    pyro_error_describe(error, PYRO_ERROR_ARGUMENT,
+                        "'%.200s' is not a store; give sqlite:FILE or opensearch:https://HOST:9200/PREFIX",
+                        label ? label : "");
     pyro_arena_done(&arena);
     return PYRO_ERROR_ARGUMENT;
 }
@@ -101,7 +101,7 @@ void pyro_store_close(pyro_store *store)
 
 static enum pyro_status id_conflict(const pyro_store *store, const struct pyro_run *run, struct pyro_error *error)
 {
-    pyro_error_set(
+    pyro_error_describe(
         error, PYRO_ERROR_OUTPUT,
         "id-conflict: the store has another run of application '%.*s', which started at another time and was "
         "not overwritten; use another store for one of them",

@@ -28,7 +28,7 @@ static enum pyro_status get(void *context, const char *page, struct pyro_strbuf 
         abort();
     if (*ret_status == 404) {
         answers->at = nul ? nul + 1 : answers->end;
-        pyro_error_set(error, PYRO_ERROR_INPUT, "the server answers 404");
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "the server answers 404");
         return PYRO_OK;
     }
     pyro_strbuf_clear(body);

@@ -25,7 +25,7 @@ static enum pyro_status no_memory(struct pyro_error *error)
 
 static enum pyro_status refuse(struct reader *reader, size_t line, const char *why)
 {
-    pyro_error_set(reader->error, PYRO_ERROR_INPUT, "line %zu: %s", line + 1, why);
+    pyro_error_describe(reader->error, PYRO_ERROR_INPUT, "line %zu: %s", line + 1, why);
     pyro_error_at(reader->error, reader->path, UINT64_MAX);
     return PYRO_ERROR_INPUT;
 }
@@ -184,7 +184,7 @@ enum pyro_status pyro_yaml_parse(struct pyro_arena *arena, const char *path, con
 {
     struct reader reader = {.arena = arena, .path = path, .error = error};
     if (len > PYRO_YAML_MAX_BYTES) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "it is larger than 1 MiB, which is too large for a settings file");
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "it is larger than 1 MiB, which is too large for a settings file");
         pyro_error_at(error, path, UINT64_MAX);
         return PYRO_ERROR_INPUT;
     }

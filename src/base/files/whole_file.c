@@ -41,9 +41,9 @@ enum pyro_status pyro_read_whole(const char *path, size_t limit, struct pyro_str
     if (failure == 0 && to->len - before <= limit)
         return PYRO_OK;
     if (failure != 0)
-        pyro_error_set(error, PYRO_ERROR_INPUT, "%s", strerror(failure));
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "%s", strerror(failure));
     else
-        pyro_error_set(error, PYRO_ERROR_INPUT, "it is larger than %zu MiB", limit >> 20);
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "it is larger than %zu MiB", limit >> 20);
     pyro_error_at(error, path, UINT64_MAX);
     return PYRO_ERROR_INPUT;
 }

@@ -27,8 +27,8 @@ bool pyro_cpu_is_spent(const struct pyro_cpu_meter *meter)
 
 enum pyro_status pyro_cpu_exceeded(const struct pyro_cpu_meter *meter, struct pyro_error *error)
 {
-    pyro_error_set(error, PYRO_ERROR_INPUT,
-                   "reading it takes more than %llu s of CPU time, the maximum for an upload (--upload-cpu)",
-                   (unsigned long long)(meter->most_us / 1000000));
+    pyro_error_describe(error, PYRO_ERROR_INPUT,
+                        "reading it takes more than %llu s of CPU time, the maximum for an upload (--upload-cpu)",
+                        (unsigned long long)(meter->most_us / 1000000));
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }

@@ -1,4 +1,5 @@
 /* pyrometer rules [ID] */
+#include "loading.h"
 #include "result_output.h"
 
 #include <string.h>
@@ -37,14 +38,14 @@ static void put_thresholds(struct cli_output *output, size_t rule, const char *i
     if (count == 0)
         return;
     struct pyro_threshold_info first = {.size = sizeof(first)};
-    pyro_rules_threshold(rule, 0, &first);
+    cli_filled(pyro_rules_threshold(rule, 0, &first));
     cli_putf(
         output,
         "\n## Thresholds\n\nThe values of this build. A configuration file changes them (rules: {%s: {%s: ...}}).\n\n",
         id, first.name);
     for (size_t i = 0; i < count; i++) {
         struct pyro_threshold_info threshold = {.size = sizeof(threshold)};
-        pyro_rules_threshold(rule, i, &threshold);
+        cli_filled(pyro_rules_threshold(rule, i, &threshold));
         cli_putf(output, "- `%s`: ", threshold.name);
         put_value(output, &threshold);
         cli_puts(output, "\n");
@@ -117,8 +118,11 @@ static int run(const struct cli_call *call)
     if (status != CLI_EXIT_OK)
         return status;
     struct pyro_writer writer = cli_output_writer(&output);
-    if (json)
-        pyro_rules_write(rule.id, &writer, NULL);
+    struct pyro_error error = {.size = sizeof(error)};
+    if (json && pyro_rules_write(rule.id, &writer, &error) != PYRO_OK)
+        status = cli_failure(&error);
+    else if (json)
+        status = CLI_EXIT_OK;
     else if (rule.id != NULL)
         explain(&output, &rule);
     else

@@ -156,7 +156,7 @@ static bool send_settings(const pyro_suggestion *suggestion, int descriptor)
     bool sent = true;
     for (size_t i = 0; sent && i < pyro_suggestion_setting_count(suggestion); i++) {
         struct pyro_suggested_setting setting = {.size = sizeof(setting)};
-        pyro_suggestion_setting(suggestion, i, &setting);
+        cli_filled(pyro_suggestion_setting(suggestion, i, &setting));
         sent = write_pipe(&descriptor, setting.key, strlen(setting.key)) == 0 && write_pipe(&descriptor, "=", 1) == 0 &&
                write_pipe(&descriptor, setting.value, strlen(setting.value) + 1) == 0;
     }

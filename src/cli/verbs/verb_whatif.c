@@ -34,7 +34,7 @@ static bool check_key(const struct cli_call *call, const char *text)
         return true; /* the library says what is wrong */
     for (size_t i = 0; i < pyro_whatif_setting_count() && i < SETTINGS_MAX; i++) {
         struct pyro_whatif_setting_info info = {.size = sizeof(info)};
-        pyro_whatif_setting(i, &info);
+        cli_filled(pyro_whatif_setting(i, &info));
         if ((strlen(info.key) == len && strncmp(info.key, text, len) == 0) ||
             (info.name != NULL && strlen(info.name) == len && strncmp(info.name, text, len) == 0))
             return true;

@@ -279,7 +279,7 @@ void pyro_crawl_release_queued(struct pyro_crawl *crawl)
     while ((slot = pyro_crawl_take_queued(crawl))) {
         struct pyro_error error = {.size = sizeof(error)};
         pthread_mutex_lock(&crawl->store_lock);
-        give_back(crawl, slot, &error); /* else the lease ends by itself */
+        pyro_ignore_status(give_back(crawl, slot, &error), "the lease ends by itself");
         pthread_mutex_unlock(&crawl->store_lock);
         pyro_crawl_empty(crawl, slot);
     }

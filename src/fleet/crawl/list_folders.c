@@ -189,7 +189,7 @@ static enum pyro_status list_folder(const struct pyro_crawl_listing *listing, st
         .unchanged = is_unchanged, .context = (void *)listing, .unlimited = listing->settings->unlimited};
     struct pyro_log_list found;
     if (access(paths[0], R_OK) != 0) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "cannot read the source: %s", strerror(errno));
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "cannot read the source: %s", strerror(errno));
         pyro_error_at(error, paths[0], UINT64_MAX);
         return PYRO_ERROR_INPUT;
     }

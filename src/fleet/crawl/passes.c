@@ -210,7 +210,7 @@ void pyro_crawl_note_fetch(struct pyro_crawl *crawl, size_t source, bool failed)
     event.message = "several logs one after the other could not be fetched";
     if (!crawl->unreachable) {
         crawl->unreachable_why = (struct pyro_error){.size = sizeof(crawl->unreachable_why)};
-        pyro_error_set(&crawl->unreachable_why, PYRO_ERROR_INPUT, "%s", event.message);
+        pyro_error_describe(&crawl->unreachable_why, PYRO_ERROR_INPUT, "%s", event.message);
         pyro_error_at(&crawl->unreachable_why, watch->source->label, UINT64_MAX);
     }
     crawl->unreachable = true;

@@ -81,7 +81,7 @@ bool pyro_defaults_file_edit(struct pyro_slice text, const struct pyro_suggest_s
 
 static enum pyro_status fail(struct pyro_error *error, enum pyro_status code, const char *path, const char *why)
 {
-    pyro_error_set(error, code, "%s", why);
+    pyro_error_describe(error, code, "%s", why);
     pyro_error_at(error, path, UINT64_MAX);
     return code;
 }

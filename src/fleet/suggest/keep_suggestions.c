@@ -154,7 +154,7 @@ static enum pyro_status resolve(const char *path, struct pyro_arena *arena, stru
             pyro_arena_printf(arena, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
         found = folder.ptr ? realpath(folder.ptr, NULL) : NULL;
         if (!found) {
-            pyro_error_set(error, PYRO_ERROR_OUTPUT, "its folder does not exist");
+            pyro_error_describe(error, PYRO_ERROR_OUTPUT, "its folder does not exist");
             pyro_error_at(error, path, UINT64_MAX);
             return PYRO_ERROR_OUTPUT;
         }
@@ -178,8 +178,8 @@ static enum pyro_status keep_former(pyro_suggestion *suggestion, struct pyro_sli
     pyro_digest(found, other);
     if (strcmp(hash, other) == 0)
         return PYRO_OK;
-    pyro_error_set(error, PYRO_ERROR_OUTPUT,
-                   "it is the former file of an earlier change; move it away, then apply the suggestion again");
+    pyro_error_describe(error, PYRO_ERROR_OUTPUT,
+                        "it is the former file of an earlier change; move it away, then apply the suggestion again");
     pyro_error_at(error, kept, UINT64_MAX);
     return PYRO_ERROR_OUTPUT;
 }
@@ -270,7 +270,8 @@ enum pyro_status pyro_suggestion_apply(pyro_store *store, pyro_suggestion *sugge
         status = pyro_defaults_file_write(target.ptr, target.ptr, pyro_strbuf_slice(&text), error);
         struct pyro_error other = {.size = sizeof(other)};
         if (status != PYRO_OK)
-            put(store, suggestion, "refused", "the file could not be written", &other);
+            pyro_ignore_status(put(store, suggestion, "refused", "the file could not be written", &other),
+                               "the file is what failed first");
     }
     pyro_strbuf_done(&text);
     return status;

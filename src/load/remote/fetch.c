@@ -190,8 +190,8 @@ static enum pyro_status get_page(void *context, const char *page, struct pyro_st
         pyro_remote_keep(fetching->client.options, pyro_strbuf_slice(body));
     if (status == PYRO_OK && answer.status == 200 && answer.html) {
         *ret_status = 404;
-        pyro_error_set(error, PYRO_ERROR_INPUT, "the server answers with a web page instead of %s of the REST API",
-                       page[0] ? page : "the application");
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "the server answers with a web page instead of %s of the REST API",
+                            page[0] ? page : "the application");
     }
     return status;
 }

@@ -40,7 +40,7 @@ void pyro_api_version(struct api_request *request)
     pyro_json_begin(&document.json, "features", '[');
     for (size_t i = 0; i < pyro_features_count(); i++) {
         struct pyro_feature_info feature = {.size = sizeof(feature)};
-        pyro_features_get(i, &feature);
+        pyro_ignore_status(pyro_features_get(i, &feature), "the index exists and the size is set");
         pyro_json_line(&document.json);
         pyro_json_begin(&document.json, NULL, '{');
         pyro_json_string(&document.json, "kind", feature.kind);

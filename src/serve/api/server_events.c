@@ -48,7 +48,7 @@ static void add_event(struct events *events, const char *name, const struct chan
     pyro_json_count(&json, "bytes", log.bytes);
     pyro_json_int(&json, "modified_ms", change->attempt->modified_ms);
     pyro_json_end(&json, '}');
-    pyro_output_done(&output, NULL);
+    pyro_ignore_status(pyro_output_done(&output, NULL), "the buffer knows that it is incomplete");
     pyro_strbuf_add_text(&events->text, "\n\n");
 }
 

@@ -64,7 +64,7 @@ static bool fits(const struct certificate_pair *pair)
 
 static enum pyro_status cannot_use(struct pyro_error *error, const char *path, const char *what, int result)
 {
-    pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: %s: %s", path, what, gnutls_strerror(result));
+    pyro_error_describe(error, PYRO_ERROR_ARGUMENT, "%s: %s: %s", path, what, gnutls_strerror(result));
     return result == GNUTLS_E_MEMORY_ERROR ? PYRO_ERROR_ARGUMENT : pyro_error_lasts(error, PYRO_ERROR_ARGUMENT);
 }
 

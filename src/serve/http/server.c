@@ -94,7 +94,7 @@ static enum pyro_status check_folders(const char *const *folders, size_t count, 
             return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_server_start(): folder %zu is NULL", i);
         if (pyro_store_is_url(folders[i]) || stat(folders[i], &status) == 0)
             continue; /* stores are opened below */
-        pyro_error_set(error, PYRO_ERROR_INPUT, "%s: check the path", strerror(errno));
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "%s: check the path", strerror(errno));
         pyro_error_at(error, folders[i], UINT64_MAX);
         return PYRO_ERROR_INPUT;
     }

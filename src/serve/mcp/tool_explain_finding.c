@@ -76,7 +76,7 @@ static void write_rule(struct mcp_call *call, const char *id)
         pyro_mcp_line(call, "Rule %s (%s): %s", rule.id, rule.category, rule.summary);
         for (size_t j = 0; j < pyro_rules_threshold_count(i); j++) {
             struct pyro_threshold_info threshold = {.size = sizeof(threshold)};
-            pyro_rules_threshold(i, j, &threshold);
+            pyro_ignore_status(pyro_rules_threshold(i, j, &threshold), "the index exists and the size is set");
             pyro_mcp_line(call, "  %s = %g %s: %s", threshold.name, threshold.value, threshold.unit, threshold.doc);
         }
     }

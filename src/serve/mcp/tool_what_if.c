@@ -22,7 +22,7 @@ static void list_settings(struct mcp_call *call)
     pyro_mcp_line(call, "What can be changed (set=[\"KEY=VALUE\"], sweep=[\"KEY=1..64\"] or [\"KEY=2,4,8\"]):");
     for (size_t i = 0; i < pyro_whatif_setting_count(); i++) {
         struct pyro_whatif_setting_info setting = {.size = sizeof(setting)};
-        pyro_whatif_setting(i, &setting);
+        pyro_ignore_status(pyro_whatif_setting(i, &setting), "the index exists and the size is set");
         pyro_mcp_line(call, "%s%s%s: %s", setting.name ? setting.name : "", setting.name ? " or " : "", setting.key,
                       setting.doc);
     }

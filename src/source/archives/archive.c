@@ -315,7 +315,7 @@ enum pyro_status pyro_member_open(struct pyro_input *input, const struct pyro_lo
     input->fd = pyro_open_regular(part->path.ptr);
     input->owns_fd = input->fd >= 0;
     if (input->owns_fd && part->inside.ptr && !pyro_lies_inside(input->fd, part->inside)) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, PYRO_LEADS_OUT);
+        pyro_error_describe(error, PYRO_ERROR_INPUT, PYRO_LEADS_OUT);
         pyro_error_at(error, part->path.ptr, UINT64_MAX);
         pyro_input_close(input);
         return PYRO_ERROR_INPUT;

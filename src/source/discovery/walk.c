@@ -128,7 +128,7 @@ static enum pyro_status visit_path(struct walk *walk, const char *path, struct p
     char real[PATH_MAX];
     if (len == 0 || len >= sizeof(walk->path) || stat(path, &status) != 0) {
         int number = len == 0 ? ENOENT : len >= sizeof(walk->path) ? ENAMETOOLONG : errno;
-        pyro_error_set(error, PYRO_ERROR_INPUT, "cannot open: %s", strerror(number));
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "cannot open: %s", strerror(number));
         pyro_error_at(error, path, UINT64_MAX);
         return PYRO_ERROR_INPUT;
     }
@@ -142,7 +142,7 @@ static enum pyro_status visit_path(struct walk *walk, const char *path, struct p
     if (S_ISREG(status.st_mode))
         return visit_file(walk, walk->folder, (uint64_t)status.st_size, error);
     if (!S_ISDIR(status.st_mode)) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "is neither a file nor a folder");
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "is neither a file nor a folder");
         pyro_error_at(error, path, UINT64_MAX);
         return PYRO_ERROR_INPUT;
     }

@@ -320,7 +320,8 @@ static enum pyro_status try_often(struct pyro_http *http, const struct pyro_http
                                                                          : say_failed(&transfer, result, error);
         *ret = transfer.answer;
         if (ret->status != 200 && !sink->every_status)
-            say_status(ret->status, true, transfer.excerpt, error);
+            pyro_ignore_status(say_status(ret->status, true, transfer.excerpt, error),
+                               "the caller decides by ret->status");
         return PYRO_OK;
     }
 }
@@ -416,7 +417,7 @@ static enum pyro_status send_text(struct pyro_http *http, const struct pyro_http
     struct pyro_error no_memory = {.size = sizeof(no_memory)};
     const struct sink sink = {
         .receive = append, .context = body, .restart = forget, .every_status = every_status, .error = &no_memory};
-    pyro_error_set(&no_memory, PYRO_ERROR_MEMORY, "out of memory for an answer"); /* if append() refuses */
+    pyro_error_describe(&no_memory, PYRO_ERROR_MEMORY, "out of memory for an answer"); /* if append() refuses */
     pyro_strbuf_clear(body);
     curl_easy_setopt(http->curl, CURLOPT_ACCEPT_ENCODING, "");
     enum pyro_status status = try_often(http, request, &sink, ret, error);

@@ -25,7 +25,7 @@ static void close_store(void *state)
     if (store->stale) {
         snprintf(indices, sizeof(indices), "%s,%s,%s,%s", store->index[PYRO_OS_RAW], store->index[PYRO_OS_AGG],
                  store->index[PYRO_OS_ERR], store->index[PYRO_OS_ROWS]);
-        pyro_opensearch_refresh(store, indices, &ignored); /* it happens within a second anyway */
+        pyro_ignore_status(pyro_opensearch_refresh(store, indices, &ignored), "it happens within a second anyway");
     }
     pyro_http_close(store->http);
     pyro_strbuf_done(&store->body);
@@ -43,12 +43,12 @@ static enum pyro_status check_version(const struct pyro_opensearch *store, enum 
     if (version == PYRO_OS_VERSION)
         return PYRO_OK;
     if (version == PYRO_NONE)
-        pyro_error_set(error, PYRO_ERROR_INPUT, "the index %s is not one of a Pyrometer store; give another prefix",
-                       store->index[index]);
+        pyro_error_describe(error, PYRO_ERROR_INPUT,
+                            "the index %s is not one of a Pyrometer store; give another prefix", store->index[index]);
     else
-        pyro_error_set(error, PYRO_ERROR_INPUT,
-                       "it is a store of version %lld, but this build supports version %d; use a newer build",
-                       (long long)version, (int)PYRO_OS_VERSION);
+        pyro_error_describe(error, PYRO_ERROR_INPUT,
+                            "it is a store of version %lld, but this build supports version %d; use a newer build",
+                            (long long)version, (int)PYRO_OS_VERSION);
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }
 

@@ -66,7 +66,7 @@ static enum pyro_status say(const struct pyro_opensearch *store, enum pyro_opens
 {
     char text[400]; /* `reason` may be of `error` */
     snprintf(text, sizeof(text), "%.399s", reason);
-    pyro_error_set(error, code_of(purpose), "%s: %s", what_failed(purpose), text);
+    pyro_error_describe(error, code_of(purpose), "%s: %s", what_failed(purpose), text);
     pyro_error_at(error, store->label, UINT64_MAX);
     return code_of(purpose);
 }
@@ -101,7 +101,8 @@ static enum pyro_status read_answer(struct pyro_opensearch *store, enum pyro_ope
         return pyro_opensearch_no_memory(error);
     if (answer->status / 100 == 2)
         return say(store, purpose, "its answer is not JSON; is the address that of OpenSearch?", error);
-    pyro_http_refused(answer, pyro_strbuf_slice(&store->body), error);
+    pyro_ignore_status(pyro_http_refused(answer, pyro_strbuf_slice(&store->body), error),
+                       "its text becomes that of the request");
     return say(store, purpose, error ? error->message : "", error);
 }
 

@@ -10,8 +10,8 @@ enum { APPLICATION_ID = 0x5059524f, WRITER_PATIENCE_MS = 10000, READER_PATIENCE_
 
 enum pyro_status pyro_sqlite_damaged(const char *place, struct pyro_error *error)
 {
-    pyro_error_set(error, PYRO_ERROR_INPUT,
-                   "the store is damaged and was not changed: restore a copy, or name another file");
+    pyro_error_describe(error, PYRO_ERROR_INPUT,
+                        "the store is damaged and was not changed: restore a copy, or name another file");
     pyro_error_at(error, place, UINT64_MAX);
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }
@@ -25,7 +25,7 @@ enum pyro_status pyro_sqlite_fail(const struct pyro_sqlite *store, enum pyro_sta
     if (pyro_database_is_damage(reason))
         return pyro_sqlite_damaged(store->place, error);
     /* "not an error": a text that was to be bound was too long, or a step gave what it never gives. */
-    pyro_error_set(error, code, "the store %s: %s", what, sqlite3_errmsg(store->db));
+    pyro_error_describe(error, code, "the store %s: %s", what, sqlite3_errmsg(store->db));
     pyro_error_at(error, store->place, UINT64_MAX);
     return code;
 }
@@ -67,12 +67,13 @@ static enum pyro_status open_file(struct pyro_sqlite *store, const char *place, 
     case PYRO_DATABASE_GOOD:
         return PYRO_OK;
     case PYRO_DATABASE_FOREIGN:
-        pyro_error_set(error, PYRO_ERROR_INPUT, "it is an SQLite file, but not a Pyrometer store; name another file");
+        pyro_error_describe(error, PYRO_ERROR_INPUT,
+                            "it is an SQLite file, but not a Pyrometer store; name another file");
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     case PYRO_DATABASE_OTHER_VERSION:
-        pyro_error_set(error, PYRO_ERROR_INPUT,
-                       "it is a store of version %lld, but this build supports version %d; use a newer build",
-                       (long long)version, (int)PYRO_SQLITE_VERSION);
+        pyro_error_describe(error, PYRO_ERROR_INPUT,
+                            "it is a store of version %lld, but this build supports version %d; use a newer build",
+                            (long long)version, (int)PYRO_SQLITE_VERSION);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     case PYRO_DATABASE_DAMAGED:
         return pyro_sqlite_damaged(place, error);

@@ -72,7 +72,7 @@ static void test_error_without_size(void **state)
     memcpy(&before, &error, sizeof(error));
     assert_int_equal(pyro_error_set(&error, PYRO_ERROR_INPUT, "no"), PYRO_ERROR_INPUT);
     pyro_error_at(&error, "path", 1);
-    pyro_error_lasts(&error, PYRO_ERROR_INPUT);
+    assert_int_equal(pyro_error_lasts(&error, PYRO_ERROR_INPUT), PYRO_ERROR_INPUT);
     pyro_error_clear(&error);
     pyro_error_copy(&error, &before);
     assert_memory_equal(&error, &before, sizeof(error));

@@ -192,7 +192,7 @@ static void test_complaints_name_the_line(void **state)
     assert_int_equal(pyro_yaml_refuse(pyro_yaml_get(root, "wall"), "b.yaml", &error, "a duration such as 20m"),
                      PYRO_ERROR_ARGUMENT);
     assert_string_equal(error.message, "b.yaml, line 2: 'soon' is not a duration such as 20m");
-    pyro_yaml_refuse(pyro_yaml_get(root, "list"), "b.yaml", &error, "a number");
+    assert_int_equal(pyro_yaml_refuse(pyro_yaml_get(root, "list"), "b.yaml", &error, "a number"), PYRO_ERROR_ARGUMENT);
     assert_string_equal(error.message, "b.yaml, line 3: a list is not a number");
 }
 

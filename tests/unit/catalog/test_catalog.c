@@ -441,8 +441,9 @@ static void *ask(void *context)
         snprintf(id, sizeof(id), "app-%u", (seed * 7 + (unsigned)i * 5) % LOGS);
         if (i % 3 == 0) {
             const struct pyro_catalog_diagnosis *diagnosis = NULL;
-            pyro_catalog_diagnosis(crowd->catalog, NULL, pyro_slice_from(id), PYRO_SLICE_NULL, &diagnosis, NULL);
-            atomic_fetch_add(&crowd->missing, diagnosis == NULL);
+            enum pyro_status status =
+                pyro_catalog_diagnosis(crowd->catalog, NULL, pyro_slice_from(id), PYRO_SLICE_NULL, &diagnosis, NULL);
+            atomic_fetch_add(&crowd->missing, status != PYRO_OK || diagnosis == NULL);
             if (diagnosis)
                 pyro_catalog_diagnosis_release(diagnosis);
         } else {

@@ -187,7 +187,7 @@ static void assemble(const char *text, struct seen *seen)
         assert_int_equal(pyro_log_assembler_line(&assembler, (struct pyro_slice){at, (size_t)(end - at)}, at - padded,
                                                  ++number, PYRO_NONE, NULL),
                          PYRO_OK);
-    pyro_log_assembler_end_file(&assembler, NULL);
+    assert_int_equal(pyro_log_assembler_end_file(&assembler, NULL), PYRO_OK);
     pyro_log_assembler_done(&assembler);
     free(padded);
 }

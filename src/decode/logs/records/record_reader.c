@@ -492,7 +492,7 @@ static enum pyro_status check_found(struct state *state)
     if (files->unreadable.count == 0)
         return pyro_error_set(state->error, PYRO_ERROR_INPUT, "no path was given");
     const struct pyro_log_problem *first = &files->unreadable.items[0];
-    pyro_error_set(state->error, PYRO_ERROR_INPUT, "%s", first->reason.ptr);
+    pyro_error_describe(state->error, PYRO_ERROR_INPUT, "%s", first->reason.ptr);
     pyro_error_at(state->error, first->path.ptr, UINT64_MAX);
     return PYRO_ERROR_INPUT;
 }
