@@ -78,35 +78,35 @@ static bool suppress(const struct pyro_config *config, struct pyro_diagnosis *di
     return true;
 }
 
-/* False: no memory, or stopped. */
-static bool finish(struct pyro_diagnosis *diagnosis, const struct pyro_finding_list *found,
-                   const struct pyro_config *config, const struct pyro_stop *stop)
+static enum pyro_status finish(struct pyro_diagnosis *diagnosis, const struct pyro_finding_list *found,
+                               const struct pyro_config *config, const struct pyro_stop *stop, struct pyro_error *error)
 {
     struct pyro_arena *arena = &diagnosis->arena;
     size_t count = found->count;
     struct pyro_finding *findings = pyro_arena_array(arena, count + 1, sizeof(*findings));
     diagnosis->profile = config ? config->profile : NULL;
     if (!findings)
-        return false;
+        return pyro_no_memory(error);
     if (count > 0)
         memcpy(findings, found->items, count * sizeof(*findings));
     for (size_t i = 0; i < count; i++) {
         if (pyro_stop_is_asked(stop))
-            return false;
+            return pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
         make_valid(&findings[i]);
         findings[i].severity = pyro_finding_severity(diagnosis->app, &findings[i]);
         if (!findings[i].id.ptr)
             findings[i].id = pyro_finding_stable_id(arena, &findings[i]);
         if (!findings[i].id.ptr)
-            return false;
+            return pyro_no_memory(error);
     }
     if (count > 1)
         qsort(findings, count, sizeof(*findings), pyro_finding_compare);
     diagnosis->findings = findings;
     diagnosis->finding_count = count;
-    return pyro_findings_make_unique(arena, findings, count) && suppress(config, diagnosis) &&
-           pyro_findings_lead_by_roots(arena, findings, diagnosis->finding_count) && note_limits(config, diagnosis) &&
-           pyro_profile_run(diagnosis);
+    bool done = pyro_findings_make_unique(arena, findings, count) && suppress(config, diagnosis) &&
+                pyro_findings_lead_by_roots(arena, findings, diagnosis->finding_count) &&
+                note_limits(config, diagnosis) && pyro_profile_run(diagnosis) && pyro_native_advice(diagnosis);
+    return done ? PYRO_OK : pyro_no_memory(error);
 }
 
 /* ---- all of it ---- */
@@ -116,10 +116,10 @@ struct preparing {
     struct pyro_predicted_run run;
 };
 
-static bool prepare_run(void *context)
+static enum pyro_status prepare_run(void *context, struct pyro_error *error)
 {
     struct preparing *preparing = context;
-    return pyro_predict_prepare(&preparing->run, preparing->app, false, NULL) == PYRO_OK;
+    return pyro_predict_prepare(&preparing->run, preparing->app, false, error);
 }
 
 static enum pyro_status diagnose(struct pyro_diagnosis *diagnosis, const struct pyro_judging *how,
@@ -130,19 +130,18 @@ static enum pyro_status diagnose(struct pyro_diagnosis *diagnosis, const struct 
     struct preparing preparing = {.app = diagnosis->app};
     const struct pyro_beside beside = {prepare_run, &preparing};
     struct pyro_stopwatch begun = pyro_phase_begin(&how->phases);
-    bool judged = pyro_rules_judge(diagnosis, how->config, threads, &beside, how->stop, found);
+    enum pyro_status judged = pyro_rules_judge(diagnosis, how->config, threads, &beside, how->stop, found, error);
     *run = preparing.run;
     pyro_phase_end(&how->phases, &begun, "judge", threads);
-    if (!judged)
-        return PYRO_ERROR_MEMORY;
+    PYRO_TRY(judged);
     diagnosis->replay = run->check;
     pyro_predict_take_cost(run, how->cost);
     begun = pyro_phase_begin(&how->phases);
-    bool ok = pyro_findings_price(diagnosis, run, threads, how->stop, found);
+    enum pyro_status priced = pyro_findings_price(diagnosis, run, threads, how->stop, found, error);
     pyro_phase_end(&how->phases, &begun, "price", threads);
+    PYRO_TRY(priced);
     begun = pyro_phase_begin(&how->phases);
-    if (!ok || !finish(diagnosis, found, how->config, how->stop) || !pyro_native_advice(diagnosis))
-        return PYRO_ERROR_MEMORY;
+    PYRO_TRY(finish(diagnosis, found, how->config, how->stop, error));
     pyro_replay_stop_by(run->replay, how->stop);
     enum pyro_status status = pyro_plan_make(diagnosis, run, error);
     pyro_phase_end(&how->phases, &begun, "recommend", 1);
@@ -166,12 +165,9 @@ enum pyro_status pyro_diagnosis_new(struct pyro_app *app, const struct pyro_judg
     enum pyro_status status = diagnose(diagnosis, judging, &run, &found, error);
     pyro_predict_done(&run);
     pyro_vec_done(&found, judging->allocator);
-    if (status != PYRO_OK) {
+    if (status == PYRO_OK)
+        *ret = diagnosis;
+    else
         pyro_diagnosis_free(diagnosis);
-        if (pyro_stop_is_asked(judging->stop))
-            return pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the findings");
-    }
-    *ret = diagnosis;
-    return PYRO_OK;
+    return status;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "advice/advice.h"
+#include "base/error.h"
 
 /* A rule's own confidence weighs as much as this number of verdicts: of other applications, and of this one. Verdicts
  * on this application say more about it, so that fewer suffice. */
@@ -41,20 +42,21 @@ static bool any_folded(const struct pyro_diagnosis *diagnosis)
 }
 
 /* The plan without what folded findings advise. */
-static bool plan_again(struct pyro_diagnosis *diagnosis)
+static enum pyro_status plan_again(struct pyro_diagnosis *diagnosis, struct pyro_error *error)
 {
     struct pyro_predicted_run run = {0};
-    enum pyro_status status = pyro_predict_prepare(&run, diagnosis->app, false, NULL);
+    enum pyro_status status = pyro_predict_prepare(&run, diagnosis->app, false, error);
     if (status == PYRO_OK)
         pyro_predict_take_cost(&run, diagnosis->cost);
     if (status == PYRO_OK)
-        status = pyro_plan_make(diagnosis, &run, NULL);
+        status = pyro_plan_make(diagnosis, &run, error);
     pyro_predict_done(&run);
-    return status == PYRO_OK;
+    return status;
 }
 
-bool pyro_diagnosis_judge(struct pyro_diagnosis *diagnosis, const struct pyro_votes *votes, size_t vote_count,
-                          const struct pyro_judged *judged, size_t judged_count)
+enum pyro_status pyro_diagnosis_judge(struct pyro_diagnosis *diagnosis, const struct pyro_votes *votes,
+                                      size_t vote_count, const struct pyro_judged *judged, size_t judged_count,
+                                      struct pyro_error *error)
 {
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct pyro_finding *finding = &diagnosis->findings[i];
@@ -69,8 +71,8 @@ bool pyro_diagnosis_judge(struct pyro_diagnosis *diagnosis, const struct pyro_vo
             finding->note =
                 pyro_arena_copy(&diagnosis->arena, judged[k].note.ptr ? judged[k].note : PYRO_SLICE_LITERAL(""));
             if (!finding->note.ptr)
-                return false;
+                return pyro_no_memory(error);
         }
     }
-    return !any_folded(diagnosis) || plan_again(diagnosis);
+    return any_folded(diagnosis) ? plan_again(diagnosis, error) : PYRO_OK;
 }

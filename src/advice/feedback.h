@@ -22,8 +22,9 @@ struct pyro_judged {
 /* How sure to be of a rule that is `prior` sure by itself, 0..1. */
 double pyro_calibrated(double prior, const struct pyro_votes *votes);
 /* Calibrates confidences, marks judged findings and folds those marked false; settings are resolved again without
- * them. Texts are copied. False: no memory. */
-bool pyro_diagnosis_judge(struct pyro_diagnosis *diagnosis, const struct pyro_votes *votes, size_t vote_count,
-                          const struct pyro_judged *judged, size_t judged_count);
+ * them. Texts are copied. */
+enum pyro_status pyro_diagnosis_judge(struct pyro_diagnosis *diagnosis, const struct pyro_votes *votes,
+                                      size_t vote_count, const struct pyro_judged *judged, size_t judged_count,
+                                      struct pyro_error *error);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/error.h"
+
 size_t pyro_fix_settings(const struct pyro_app *app, const struct pyro_setting *settings, size_t count,
                          struct pyro_scenario *scenario)
 {
@@ -12,8 +14,9 @@ size_t pyro_fix_settings(const struct pyro_app *app, const struct pyro_setting *
     return put;
 }
 
-bool pyro_fix_code(const struct pyro_edit *edits, size_t count, struct pyro_arena *arena,
-                   struct pyro_scenario *scenario)
+/* False: no memory. */
+static bool add_code(const struct pyro_edit *edits, size_t count, struct pyro_arena *arena,
+                     struct pyro_scenario *scenario)
 {
     struct pyro_edit *all = pyro_arena_array(arena, scenario->code_count + count, sizeof(*all));
     if (!all)
@@ -27,11 +30,14 @@ bool pyro_fix_code(const struct pyro_edit *edits, size_t count, struct pyro_aren
     return true;
 }
 
-bool pyro_fix_apply(const struct pyro_app *app, const struct pyro_finding *finding, struct pyro_arena *arena,
-                    struct pyro_scenario *scenario)
+enum pyro_status pyro_fix_apply(const struct pyro_app *app, const struct pyro_finding *finding,
+                                struct pyro_arena *arena, struct pyro_scenario *scenario, bool *ret_applied,
+                                struct pyro_error *error)
 {
-    if (finding->saves.basis == PYRO_BASIS_CODE)
-        return pyro_fix_code(finding->edits, finding->edit_count, arena, scenario);
-    return finding->saves.basis == PYRO_BASIS_SETTINGS &&
-           pyro_fix_settings(app, finding->fix, finding->fix_count, scenario) > 0;
+    if (finding->saves.basis == PYRO_BASIS_CODE && !add_code(finding->edits, finding->edit_count, arena, scenario))
+        return pyro_no_memory(error);
+    *ret_applied = finding->saves.basis == PYRO_BASIS_CODE ||
+                   (finding->saves.basis == PYRO_BASIS_SETTINGS &&
+                    pyro_fix_settings(app, finding->fix, finding->fix_count, scenario) > 0);
+    return PYRO_OK;
 }

@@ -9,11 +9,9 @@
  * can change the time of the run. */
 size_t pyro_fix_settings(const struct pyro_app *app, const struct pyro_setting *settings, size_t count,
                          struct pyro_scenario *scenario);
-/* Adds edits to those of a scenario. False: no memory. */
-bool pyro_fix_code(const struct pyro_edit *edits, size_t count, struct pyro_arena *arena,
-                   struct pyro_scenario *scenario);
-/* Puts what was chosen to fix a finding into a scenario. False: nothing was, or no memory. */
-bool pyro_fix_apply(const struct pyro_app *app, const struct pyro_finding *finding, struct pyro_arena *arena,
-                    struct pyro_scenario *scenario);
+/* Puts what was chosen to fix a finding into a scenario. *ret_applied: something was. */
+enum pyro_status pyro_fix_apply(const struct pyro_app *app, const struct pyro_finding *finding,
+                                struct pyro_arena *arena, struct pyro_scenario *scenario, bool *ret_applied,
+                                struct pyro_error *error);
 
 #endif

@@ -8,6 +8,7 @@
 #include "advice/fix.h"
 #include "advice/spark_settings.h"
 #include "analyze/app_facts.h"
+#include "base/error.h"
 #include "base/memory/allocator.h"
 #include "base/numbers/saturate.h"
 #include "base/threads/crew.h"
@@ -101,38 +102,40 @@ static void ration(struct pricing *pricing)
     }
 }
 
-static bool ask(void *own, unsigned worker, size_t index, const struct pyro_stop *stop)
+static enum pyro_status ask(void *own, unsigned worker, size_t index, const struct pyro_stop *stop,
+                            struct pyro_error *error)
 {
     struct pricing *pricing = own;
     struct candidate *candidate = &pricing->candidates[index];
     struct pyro_replay *replay = pricing->replays[worker];
     if (!candidate->asked || candidate->answered)
-        return true;
+        return PYRO_OK;
     candidate->answered = true;
     pyro_replay_stop_by(replay, stop);
-    enum pyro_status status = pyro_predict(pricing->run, replay, &pricing->arenas[worker], &candidate->scenario, NULL);
+    enum pyro_status status = pyro_predict(pricing->run, replay, &pricing->arenas[worker], &candidate->scenario, error);
     pyro_replay_stop_by(replay, NULL);
-    return status == PYRO_OK;
+    return status;
 }
 
 /* Replays are forked while none of them runs. */
-static bool ask_all(struct pricing *pricing, unsigned threads, const struct pyro_stop *stop,
-                    const struct pyro_allocator *allocator)
+static enum pyro_status ask_all(struct pricing *pricing, unsigned threads, const struct pyro_stop *stop,
+                                const struct pyro_allocator *allocator, struct pyro_error *error)
 {
     struct pyro_crew_work work = {pricing->count, ask, pricing, stop};
     unsigned forks = 1;
-    bool ok = true;
+    enum pyro_status status = PYRO_OK;
     pricing->replays[0] = pricing->run->replay;
-    for (; ok && forks < threads && forks < pricing->count; forks += ok)
-        ok = pyro_replay_fork(pricing->run->replay, &pricing->replays[forks], NULL) == PYRO_OK;
+    for (; status == PYRO_OK && forks < threads && forks < pricing->count; forks += status == PYRO_OK)
+        status = pyro_replay_fork(pricing->run->replay, &pricing->replays[forks], error);
     for (unsigned i = 0; i < forks; i++)
         pyro_arena_init(&pricing->arenas[i], allocator);
-    ok = ok && pyro_crew_run(forks, &work);
+    if (status == PYRO_OK)
+        status = pyro_crew_run(forks, &work, error);
     for (unsigned i = 0; i < forks; i++)
         pyro_arena_done(&pricing->arenas[i]); /* what models say of a candidate is not read */
     for (unsigned i = 1; i < forks; i++)
         pyro_replay_free(pricing->replays[i]);
-    return ok;
+    return status;
 }
 
 bool pyro_fix_gains(const struct pyro_predicted_run *run, const struct pyro_scenario *from,
@@ -354,23 +357,36 @@ static bool cuts_stages(const struct pyro_finding *finding)
     return false;
 }
 
-bool pyro_findings_price(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run, unsigned threads,
-                         const struct pyro_stop *stop, struct pyro_finding_list *findings)
+static enum pyro_status price_all(struct pricing *pricing, struct pyro_diagnosis *diagnosis,
+                                  struct pyro_predicted_run *run, unsigned threads, const struct pyro_stop *stop,
+                                  struct pyro_finding_list *findings, struct pyro_error *error)
+{
+    const struct pyro_allocator *allocator = diagnosis->arena.allocator;
+    bool settings = false;
+    if (!collect(pricing, findings, allocator))
+        return pyro_no_memory(error);
+    for (size_t i = 0; i < pricing->count; i++)
+        settings |= pricing->candidates[i].advice != NULL || cuts_stages(pricing->candidates[i].finding);
+    if (settings)
+        PYRO_TRY(pyro_predict_prepare_tasks(run, error));
+    ration(pricing);
+    PYRO_TRY(ask_all(pricing, threads, stop, allocator, error));
+    if (!settle_conflicts(pricing, &diagnosis->arena))
+        return pyro_no_memory(error);
+    return pricing->again ? ask_all(pricing, threads, stop, allocator, error) : PYRO_OK;
+}
+
+enum pyro_status pyro_findings_price(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run, unsigned threads,
+                                     const struct pyro_stop *stop, struct pyro_finding_list *findings,
+                                     struct pyro_error *error)
 {
     const struct pyro_allocator *allocator = diagnosis->arena.allocator;
     struct pricing *pricing = pyro_allocate(allocator, sizeof(*pricing));
     if (!pricing)
-        return false;
+        return pyro_no_memory(error);
     *pricing = (struct pricing){.run = run};
-    bool ok = collect(pricing, findings, allocator);
-    bool settings = false;
-    for (size_t i = 0; ok && i < pricing->count; i++)
-        settings |= pricing->candidates[i].advice != NULL || cuts_stages(pricing->candidates[i].finding);
-    ok = ok && (!settings || pyro_predict_prepare_tasks(run) == PYRO_OK);
-    ration(pricing);
-    ok = ok && ask_all(pricing, threads, stop, allocator) && settle_conflicts(pricing, &diagnosis->arena) &&
-         (!pricing->again || ask_all(pricing, threads, stop, allocator));
-    for (size_t i = 0, first = 0; ok && i < findings->count; i++) {
+    enum pyro_status status = price_all(pricing, diagnosis, run, threads, stop, findings, error);
+    for (size_t i = 0, first = 0; status == PYRO_OK && i < findings->count; i++) {
         struct pyro_finding *finding = &findings->items[i];
         size_t end = first;
         while (end < pricing->count && pricing->candidates[end].finding == finding)
@@ -383,5 +399,5 @@ bool pyro_findings_price(struct pyro_diagnosis *diagnosis, struct pyro_predicted
     }
     pyro_release(allocator, pricing->candidates);
     pyro_release(allocator, pricing);
-    return ok;
+    return status;
 }

@@ -19,9 +19,10 @@ bool pyro_fix_gains(const struct pyro_predicted_run *run, const struct pyro_scen
 void pyro_fix_saves(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario, enum pyro_basis basis,
                     struct pyro_finding *finding);
 
-/* Chooses how each finding is fixed, and fills its `saves`. On at most `threads` threads. False: no memory, or stopped.
- */
-bool pyro_findings_price(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run, unsigned threads,
-                         const struct pyro_stop *stop, struct pyro_finding_list *findings);
+/* Chooses how each finding is fixed, and fills its `saves`. On at most `threads` threads. PYRO_ERROR_CANCELLED:
+ * stopped. */
+enum pyro_status pyro_findings_price(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run, unsigned threads,
+                                     const struct pyro_stop *stop, struct pyro_finding_list *findings,
+                                     struct pyro_error *error);
 
 #endif

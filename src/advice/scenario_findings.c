@@ -35,7 +35,9 @@ static enum pyro_status judge(const struct pyro_whatif *whatif, struct pyro_repl
     memcpy(fixed.given, scenario->given, sizeof(fixed.given));
     memcpy(fixed.full, scenario->full, sizeof(fixed.full));
     memcpy(fixed.values, scenario->values, sizeof(fixed.values));
-    if (!pyro_fix_apply(whatif->run.app, judged->finding, arena, &fixed))
+    bool applied;
+    PYRO_TRY(pyro_fix_apply(whatif->run.app, judged->finding, arena, &fixed, &applied, error));
+    if (!applied)
         return PYRO_OK;
     PYRO_TRY(pyro_predict(&whatif->run, replay, arena, &fixed, error));
     if (!fixed.code_applies)

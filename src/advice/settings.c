@@ -401,10 +401,12 @@ static enum pyro_status plan_code(struct pyro_diagnosis *diagnosis, const struct
     struct pyro_recommended_plan *plan = &diagnosis->code_plan;
     struct pyro_scenario all = {.brief = true};
     if (!name_findings(diagnosis, true, plan))
-        return PYRO_ERROR_MEMORY;
-    for (size_t i = 0; i < plan->finding_count; i++)
-        if (!pyro_fix_apply(diagnosis->app, &diagnosis->findings[plan->findings[i]], &diagnosis->arena, &all))
-            return PYRO_ERROR_MEMORY;
+        return pyro_no_memory(error);
+    for (size_t i = 0; i < plan->finding_count; i++) {
+        bool applied; /* each of them is fixed by the program */
+        PYRO_TRY(pyro_fix_apply(diagnosis->app, &diagnosis->findings[plan->findings[i]], &diagnosis->arena, &all,
+                                &applied, error));
+    }
     if (plan->finding_count == 0)
         return PYRO_OK;
     PYRO_TRY(pyro_predict(run, run->replay, &diagnosis->arena, &all, error));
@@ -488,7 +490,7 @@ static enum pyro_status make_plans(struct pyro_diagnosis *diagnosis, struct pyro
     PYRO_TRY(plan_code(diagnosis, run, error));
     if (!simulates(wishes))
         return PYRO_OK;
-    PYRO_TRY(pyro_predict_prepare_tasks(run));
+    PYRO_TRY(pyro_predict_prepare_tasks(run, error));
     return plan_settings(diagnosis, run, wishes, error);
 }
 

@@ -12,19 +12,19 @@
 struct answering {
     struct pyro_whatif *whatif;
     struct pyro_replay *replays[PYRO_CREW_MOST];
-    struct pyro_error errors[PYRO_CREW_MOST];
 };
 
-static bool answer_one(void *context, unsigned worker, size_t index, const struct pyro_stop *stop)
+static enum pyro_status answer_one(void *context, unsigned worker, size_t index, const struct pyro_stop *stop,
+                                   struct pyro_error *error)
 {
     struct answering *answering = context;
     struct pyro_whatif *whatif = answering->whatif;
     struct pyro_replay *replay = answering->replays[worker];
     pyro_replay_stop_by(replay, stop);
-    enum pyro_status status = pyro_whatif_answer(whatif, replay, &whatif->arenas[worker], &whatif->scenarios[index],
-                                                 &answering->errors[worker]);
+    enum pyro_status status =
+        pyro_whatif_answer(whatif, replay, &whatif->arenas[worker], &whatif->scenarios[index], error);
     pyro_replay_stop_by(replay, NULL);
-    return status == PYRO_OK;
+    return status;
 }
 
 static enum pyro_status answer(struct pyro_whatif *whatif, unsigned threads, const struct pyro_stop *stop,
@@ -35,19 +35,10 @@ static enum pyro_status answer(struct pyro_whatif *whatif, unsigned threads, con
     unsigned forks = 1;
     while (forks < threads && pyro_replay_fork(whatif->run.replay, &answering.replays[forks], NULL) == PYRO_OK)
         forks++;
-    for (unsigned i = 0; i < forks; i++)
-        answering.errors[i] = (struct pyro_error){.size = sizeof(answering.errors[i])};
-    bool done = pyro_crew_run(forks, &work);
+    enum pyro_status status = pyro_crew_run(forks, &work, error);
     for (unsigned i = 1; i < forks; i++)
         pyro_replay_free(answering.replays[i]);
-    for (unsigned i = 0; i < forks && !done; i++) {
-        enum pyro_status failed = answering.errors[i].code;
-        if (failed == PYRO_OK || failed == PYRO_ERROR_CANCELLED)
-            continue;
-        pyro_error_copy(error, &answering.errors[i]);
-        return failed;
-    }
-    return done ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
+    return status;
 }
 
 static enum pyro_status read_goal(const struct pyro_whatif_options *asked, struct pyro_goal *ret,
@@ -133,8 +124,8 @@ static enum pyro_status fix_one(struct pyro_whatif *whatif, const char *id, stru
     if (finding->saves.basis == PYRO_BASIS_NONE)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "nothing that fixes the finding '%.80s' changes the time of the run in a simulation", id);
-    if (!pyro_fix_apply(whatif->diagnosis->app, finding, &whatif->arena, scenario))
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    bool applied;
+    PYRO_TRY(pyro_fix_apply(whatif->diagnosis->app, finding, &whatif->arena, scenario, &applied, error));
     return check_clash(&before, scenario, id, error);
 }
 

@@ -64,7 +64,7 @@ static void set(struct search *search, struct pyro_scenario *scenario, unsigned 
     scenario->values[setting] = value;
     scenario->given[setting] = pyro_arena_printf(&search->whatif->arena, "%.0f", value);
     if (!scenario->given[setting].ptr)
-        search->status = PYRO_ERROR_MEMORY;
+        search->status = pyro_no_memory(&search->error);
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): the type is NLopt's */
@@ -83,7 +83,7 @@ static double evaluate(unsigned count, const double *point, double *gradient, vo
         if (known)
             *known = scenario;
         else if (search->status == PYRO_OK)
-            search->status = PYRO_ERROR_MEMORY;
+            search->status = pyro_no_memory(&search->error);
     }
     if (!known) {
         nlopt_force_stop(search->nlopt);

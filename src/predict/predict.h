@@ -165,7 +165,7 @@ bool pyro_predicted_read(enum pyro_predicted setting, struct pyro_slice text, do
 enum pyro_status pyro_predict_prepare(struct pyro_predicted_run *run, const struct pyro_app *app, bool tasks,
                                       struct pyro_error *error);
 /* The same for more than executors, where it was not done yet. */
-enum pyro_status pyro_predict_prepare_tasks(struct pyro_predicted_run *run);
+enum pyro_status pyro_predict_prepare_tasks(struct pyro_predicted_run *run, struct pyro_error *error);
 void pyro_predict_done(struct pyro_predicted_run *run);
 
 /* Answers one scenario. Threads each have a fork of the run's replay and an arena whose texts outlive the answer. */

@@ -229,21 +229,21 @@ enum pyro_status pyro_predict_prepare(struct pyro_predicted_run *run, const stru
     if (!take_executors(run) || !take_spread(run) || !take_start(run) || !pyro_predict_take_host(run))
         return pyro_no_memory(error);
     run->base_cost = (double)NAN;
-    if (tasks && pyro_predict_prepare_tasks(run) != PYRO_OK)
-        return pyro_no_memory(error);
+    if (tasks)
+        PYRO_TRY(pyro_predict_prepare_tasks(run, error));
     PYRO_TRY(take_chance(run, error));
     return pyro_predict_critical_path(run, error);
 }
 
-enum pyro_status pyro_predict_prepare_tasks(struct pyro_predicted_run *run)
+enum pyro_status pyro_predict_prepare_tasks(struct pyro_predicted_run *run, struct pyro_error *error)
 {
     if (run->stages)
         return PYRO_OK;
     if (!pyro_predict_take_tasks(run) || !pyro_predict_take_queries(run))
-        return PYRO_ERROR_MEMORY;
+        return pyro_no_memory(error);
     pyro_predict_take_costs(run);
     if (!pyro_predict_take_firsts(run))
-        return PYRO_ERROR_MEMORY;
+        return pyro_no_memory(error);
     pyro_predict_take_spill(run);
     return pyro_predict_take_unchanged(run) ? PYRO_OK : PYRO_ERROR_MEMORY;
 }

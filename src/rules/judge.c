@@ -1,6 +1,7 @@
 #include "rules/judge.h"
 
 #include "analyze/tracks/stage_samples.h"
+#include "base/error.h"
 #include "base/memory/allocator.h"
 #include "base/threads/crew.h"
 #include "rules/cases/affected.h"
@@ -64,14 +65,15 @@ static bool gather_earlier(const struct judging *judging, struct pyro_rule_conte
     return true;
 }
 
-static bool judge_one(void *own, unsigned worker, size_t index, const struct pyro_stop *stop)
+static enum pyro_status judge_one(void *own, unsigned worker, size_t index, const struct pyro_stop *stop,
+                                  struct pyro_error *error)
 {
     struct judging *judging = own;
     size_t row = judging->wave[index];
     double limits[PYRO_THRESHOLDS_MAX];
     (void)stop;
     if (row == BESIDE)
-        return !judging->beside || judging->beside->work(judging->beside->context);
+        return judging->beside ? judging->beside->work(judging->beside->context, error) : PYRO_OK;
     struct pyro_rule_context context = judging->shared;
     context.rule = pyro_rules[row];
     context.limits = limits;
@@ -92,10 +94,10 @@ static bool judge_one(void *own, unsigned worker, size_t index, const struct pyr
     judging->found[row] = context.findings;
     pyro_vec_done(&context.earlier, context.arena->allocator);
     pyro_arena_done(context.scratch);
-    return !context.failed;
+    return context.failed ? pyro_no_memory(error) : PYRO_OK;
 }
 
-static bool run_rules(struct judging *judging, const struct pyro_stop *stop)
+static enum pyro_status run_rules(struct judging *judging, const struct pyro_stop *stop, struct pyro_error *error)
 {
     struct pyro_crew_work work = {.work = judge_one, .context = judging, .stop = stop};
     size_t done = 0;
@@ -107,10 +109,9 @@ static bool run_rules(struct judging *judging, const struct pyro_stop *stop)
             if (wave_of(pyro_rules[i]) == wave)
                 judging->wave[work.count++] = i;
         done += work.count - (wave == BESIDE_WAVE);
-        if (!pyro_crew_run(judging->threads, &work))
-            return false;
+        PYRO_TRY(pyro_crew_run(judging->threads, &work, error));
     }
-    return true;
+    return PYRO_OK;
 }
 
 static bool merge(struct judging *judging)
@@ -163,14 +164,16 @@ unsigned pyro_rules_useful_threads(const struct pyro_app *app, unsigned threads)
     return threads < PYRO_CREW_MOST ? threads : PYRO_CREW_MOST;
 }
 
-bool pyro_rules_judge(struct pyro_diagnosis *diagnosis, const struct pyro_config *config, unsigned threads,
-                      const struct pyro_beside *beside, const struct pyro_stop *stop, struct pyro_finding_list *ret)
+enum pyro_status pyro_rules_judge(struct pyro_diagnosis *diagnosis, const struct pyro_config *config, unsigned threads,
+                                  const struct pyro_beside *beside, const struct pyro_stop *stop,
+                                  struct pyro_finding_list *ret, struct pyro_error *error)
 {
     const struct pyro_allocator *allocator = diagnosis->arena.allocator;
     struct judging *judging = pyro_allocate(allocator, sizeof(*judging));
     if (!judging || pyro_rule_count > RULES_MOST) {
+        enum pyro_status why = judging ? pyro_error_set(error, PYRO_ERROR_INTERNAL, "too many rules") : PYRO_OK;
         pyro_release(allocator, judging);
-        return false;
+        return why == PYRO_OK ? pyro_no_memory(error) : why;
     }
     *judging = (struct judging){.config = config,
                                 .diagnosis = diagnosis,
@@ -182,7 +185,9 @@ bool pyro_rules_judge(struct pyro_diagnosis *diagnosis, const struct pyro_config
         pyro_arena_init(&judging->scratch[i], allocator);
     judging->shared =
         (struct pyro_rule_context){.app = diagnosis->app, .arena = &judging->temporary, .scratch = &judging->temporary};
-    bool ok = prepare(judging) && run_rules(judging, stop) && merge(judging);
+    enum pyro_status status = prepare(judging) ? run_rules(judging, stop, error) : pyro_no_memory(error);
+    if (status == PYRO_OK && !merge(judging))
+        status = pyro_no_memory(error);
     done(judging);
-    return ok;
+    return status;
 }

@@ -102,13 +102,16 @@ enum pyro_status pyro_verdicts_judge(const struct pyro_verdicts *verdicts, pyro_
 {
     struct gathered all = {.allocator = verdicts->allocator,
                            .application = pyro_slice_from(pyro_app_name(diagnosis->app))};
-    bool ok = true;
-    for (size_t i = 0; ok && i < verdicts->rows.count; i++)
-        ok = gather(&all, &verdicts->rows.items[i]);
-    ok = ok && pyro_diagnosis_judge(diagnosis, all.votes.items, all.votes.count, all.judged.items, all.judged.count);
+    enum pyro_status status = PYRO_OK;
+    for (size_t i = 0; status == PYRO_OK && i < verdicts->rows.count; i++)
+        if (!gather(&all, &verdicts->rows.items[i]))
+            status = pyro_no_memory(error);
+    if (status == PYRO_OK)
+        status = pyro_diagnosis_judge(diagnosis, all.votes.items, all.votes.count, all.judged.items, all.judged.count,
+                                      error);
     pyro_vec_done(&all.votes, all.allocator);
     pyro_vec_done(&all.judged, all.allocator);
-    return ok ? PYRO_OK : pyro_no_memory(error);
+    return status;
 }
 
 enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diagnosis *diagnosis, struct pyro_error *error)

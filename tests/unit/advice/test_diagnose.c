@@ -352,6 +352,7 @@ static void test_no_memory_is_an_error_and_leaks_nothing(void **state)
         enum pyro_status status = pyro_diagnosis_new(
             scene.app, &(struct pyro_judging){.threads = 1, .allocator = &allocator}, &diagnosis, &error);
         assert_true(status == PYRO_OK || status == PYRO_ERROR_MEMORY);
+        assert_int_equal(error.code, status);
         done = status == PYRO_OK;
         if (done)
             pyro_diagnosis_free(diagnosis);
@@ -363,6 +364,13 @@ static void test_no_memory_is_an_error_and_leaks_nothing(void **state)
 struct patience {
     int calls, most;
 };
+
+/* Says so once: what is asked again must not become another reason. */
+static bool lose_once(void *context)
+{
+    struct patience *patience = context;
+    return ++patience->calls == patience->most;
+}
 
 static bool lose(void *context)
 {
@@ -392,6 +400,30 @@ static void test_judging_can_be_stopped(void **state)
             pyro_diagnosis_new(scene.app, &(struct pyro_judging){.threads = 1, .stop = &stop}, &diagnosis, NULL),
             PYRO_ERROR_CANCELLED);
         assert_true(patience.calls <= most + 1);
+    }
+    scene_free(&scene);
+}
+
+static void test_a_stop_is_reported_as_one(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    const int64_t ms[] = {2000, 2000, 2000, 2000, 30000, 2000};
+    scene_stage(&scene, 12, ms, 6, NULL, NULL);
+    scene_end(&scene);
+    struct patience patience = {.most = INT32_MAX};
+    const struct pyro_stop stop = {lose_once, &patience};
+    const struct pyro_judging judging = {.threads = 1, .stop = &stop};
+    struct pyro_diagnosis *diagnosis = NULL;
+    assert_int_equal(pyro_diagnosis_new(scene.app, &judging, &diagnosis, NULL), PYRO_OK);
+    pyro_diagnosis_free(diagnosis);
+    int all = patience.calls;
+    for (int most = 1; most <= all; most++) {
+        struct pyro_error error = {.size = sizeof(error)};
+        patience = (struct patience){.most = most};
+        assert_int_equal(pyro_diagnosis_new(scene.app, &judging, &diagnosis, &error), PYRO_ERROR_CANCELLED);
+        assert_int_equal(error.code, PYRO_ERROR_CANCELLED);
+        assert_string_equal(error.message, "stopped");
     }
     scene_free(&scene);
 }
@@ -450,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_rules_describe_themselves),
         cmocka_unit_test(test_no_memory_is_an_error_and_leaks_nothing),
         cmocka_unit_test(test_judging_can_be_stopped),
+        cmocka_unit_test(test_a_stop_is_reported_as_one),
         cmocka_unit_test(test_threads_say_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
