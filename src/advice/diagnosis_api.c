@@ -59,7 +59,7 @@ void pyro_diagnosis_free(pyro_diagnosis *diagnosis)
     if (!diagnosis)
         return;
     const struct pyro_allocator *allocator = diagnosis->arena.allocator;
-    pyro_app_release((struct pyro_app *)diagnosis->app);
+    pyro_app_release(pyro_unconst(diagnosis->app));
     pyro_cost_free(diagnosis->cost);
     for (size_t i = 0; i < diagnosis->arena_count; i++)
         pyro_arena_done(&diagnosis->arenas[i]);

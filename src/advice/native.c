@@ -30,7 +30,7 @@ static bool advises(const struct pyro_advice *advice, const char *key)
 static bool add(struct pyro_diagnosis *diagnosis, const struct pyro_finding *finding, const struct native *native)
 {
     for (size_t i = 0; i < finding->advice_count; i++) {
-        struct pyro_advice *advice = (struct pyro_advice *)&finding->advice[i];
+        struct pyro_advice *advice = &finding->advice[i];
         if (!advises(advice, native->key))
             continue;
         advice->text =

@@ -22,11 +22,11 @@
 
 struct candidate {
     struct pyro_finding *finding;
-    const struct pyro_advice *advice; /* NULL: the changed program */
-    size_t same;                      /* an earlier candidate that asks the same; its own place: none */
+    struct pyro_advice *advice; /* NULL: the changed program */
+    size_t same;                /* an earlier candidate that asks the same; its own place: none */
     struct pyro_scenario scenario;
     bool asked, answered;
-    const struct pyro_setting *changed; /* its settings, where other findings' values prevail; NULL: they do not */
+    struct pyro_setting *changed; /* its settings, where other findings' values prevail; NULL: they do not */
 };
 
 struct pricing {
@@ -50,7 +50,7 @@ static bool asks_the_same(const struct candidate *a, const struct candidate *b)
     return true;
 }
 
-static void add(struct pricing *pricing, struct pyro_finding *finding, const struct pyro_advice *advice)
+static void add(struct pricing *pricing, struct pyro_finding *finding, struct pyro_advice *advice)
 {
     struct candidate *candidate = &pricing->candidates[pricing->count];
     *candidate = (struct candidate){.finding = finding, .advice = advice, .scenario = {.brief = true}};
@@ -239,7 +239,7 @@ static const struct candidate *find_rival(const struct pricing *pricing, const s
 /* A candidate whose value does not prevail is simulated again with the one that does. */
 static bool concede(struct pricing *pricing, struct candidate *candidate, struct pyro_arena *arena)
 {
-    struct pyro_advice *advice = (struct pyro_advice *)candidate->advice;
+    struct pyro_advice *advice = candidate->advice;
     struct pyro_setting *settings = NULL;
     for (size_t i = 0; i < advice->setting_count; i++) {
         struct pyro_slice key = advice->settings[i].key;
@@ -274,7 +274,7 @@ static bool settle_conflicts(struct pricing *pricing, struct pyro_arena *arena)
         struct candidate *candidate = &pricing->candidates[i];
         if (!candidate->changed)
             continue;
-        ((struct pyro_advice *)candidate->advice)->settings = candidate->changed;
+        candidate->advice->settings = candidate->changed;
         for (size_t k = i + 1; k < pricing->count; k++) /* those that asked the same ask for themselves */
             if (pricing->candidates[k].same == i && !pricing->candidates[k].changed) {
                 pricing->candidates[k].scenario = candidate->scenario;
@@ -298,7 +298,7 @@ static bool settle_conflicts(struct pricing *pricing, struct pyro_arena *arena)
 /* Of advice that competes, only the best is shown: what the simulator prefers, else what the rule named first. */
 static void keep_best(struct pricing *pricing, struct pyro_finding *finding, size_t first, size_t end)
 {
-    struct pyro_advice *rows = (struct pyro_advice *)finding->advice;
+    struct pyro_advice *rows = finding->advice;
     size_t kept = 0;
     const struct pyro_scenario *best = NULL;
     for (size_t k = 0; k < finding->advice_count; k++) {
@@ -333,7 +333,7 @@ static void choose(struct pricing *pricing, struct pyro_finding *finding, size_t
             settings = candidate;
         }
         if (candidate->advice)
-            ((struct pyro_advice *)candidate->advice)->helps =
+            candidate->advice->helps =
                 pyro_fix_gains(pricing->run, NULL, &asked->scenario) ? PYRO_HELPS_YES : PYRO_HELPS_NO;
     }
     const struct pyro_scenario *by_settings = settings ? &pricing->candidates[settings->same].scenario : NULL;

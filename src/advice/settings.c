@@ -178,7 +178,7 @@ static bool collect(struct pyro_diagnosis *diagnosis, struct wishes *wishes)
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct pyro_finding *finding = &diagnosis->findings[i];
         for (size_t k = 0; k < finding->advice_count; k++) {
-            struct pyro_advice *advice = (struct pyro_advice *)&finding->advice[k];
+            struct pyro_advice *advice = &finding->advice[k];
             if (!advice->asked) {
                 advice->asked = advice->settings;
                 advice->asked_count = advice->setting_count;
@@ -218,7 +218,7 @@ static bool rewrite(struct pyro_diagnosis *diagnosis, const struct wishes *wishe
     struct pyro_arena *arena = &diagnosis->arena;
     for (size_t i = 0; i < wishes->count; i++) {
         const struct wish *wish = &wishes->items[i];
-        struct pyro_advice *advice = (struct pyro_advice *)&diagnosis->findings[wish->finding].advice[wish->advice];
+        struct pyro_advice *advice = &diagnosis->findings[wish->finding].advice[wish->advice];
         if (i == 0 || wish[-1].finding != wish->finding || wish[-1].advice != wish->advice) {
             advice->settings = pyro_arena_array(arena, advice->asked_count, sizeof(*advice->settings));
             advice->setting_count = 0;
@@ -227,7 +227,7 @@ static bool rewrite(struct pyro_diagnosis *diagnosis, const struct wishes *wishe
                 return false;
         }
         if (!wish->refused || wish->left_out)
-            ((struct pyro_setting *)advice->settings)[advice->setting_count++] = wish->setting;
+            advice->settings[advice->setting_count++] = wish->setting;
         if (!wish->refused)
             continue;
         if (wish->refused == had_already)

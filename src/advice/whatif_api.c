@@ -158,7 +158,7 @@ static enum pyro_status apply_fixes(struct pyro_whatif *whatif, const struct pyr
 }
 
 static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *diagnosis,
-                            const struct pyro_whatif_options *asked, const struct pyro_options *options,
+                            const struct pyro_whatif_options *asked, struct pyro_options *options,
                             struct pyro_error *error)
 {
     unsigned threads = options->threads < PYRO_CREW_MOST ? options->threads : PYRO_CREW_MOST;
@@ -169,7 +169,7 @@ static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *di
     PYRO_TRY(apply_fixes(whatif, asked, error));
     PYRO_TRY(pyro_predict_prepare(&whatif->run, diagnosis->app,
                                   whatif->needs_tasks || whatif->goal.asked || diagnosis->finding_count > 0, error));
-    const struct pyro_stop stop = {pyro_stop_by_progress, (void *)options}; /* which it only reads */
+    const struct pyro_stop stop = {pyro_stop_by_progress, options};
     pyro_replay_stop_by(whatif->run.replay, &stop);
     PYRO_TRY(leave_out(asked, &whatif->run.without, error));
     PYRO_TRY(check_asked(whatif, error));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/collections/hash.h"
+#include "base/memory/allocator.h"
 #include "catalog/application_list.h"
 #include "catalog/found_artefacts.h"
 #include "catalog/log.h"
@@ -393,14 +394,14 @@ const struct pyro_catalog_list *pyro_catalog_list_visible(const struct pyro_cata
 
 struct pyro_catalog_list *pyro_catalog_list_retain(const struct pyro_catalog_list *list)
 {
-    struct pyro_catalog_list *counted = (struct pyro_catalog_list *)list;
+    struct pyro_catalog_list *counted = pyro_unconst(list);
     atomic_fetch_add_explicit(&counted->references, 1, memory_order_relaxed);
     return counted;
 }
 
 void pyro_catalog_list_release(const struct pyro_catalog_list *list)
 {
-    struct pyro_catalog_list *counted = (struct pyro_catalog_list *)list;
+    struct pyro_catalog_list *counted = pyro_unconst(list);
     if (!counted || atomic_fetch_sub_explicit(&counted->references, 1, memory_order_acq_rel) != 1)
         return;
     for (size_t i = 0; i < counted->log_count; i++)

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory/allocator.h"
 #include "base/numbers/saturate.h"
 #include "base/threads/thread.h"
 #include "catalog/application_list.h"
@@ -316,8 +317,8 @@ void pyro_catalog_close(struct pyro_catalog *catalog)
     for (size_t i = 0; i < catalog->options.folder_count && catalog->folders; i++)
         free(catalog->folders[i]);
     pyro_release(NULL, catalog->folders);
-    free((char *)catalog->options.uploads);
-    free((char *)catalog->options.cache);
+    free(pyro_unconst(catalog->options.uploads));
+    free(pyro_unconst(catalog->options.cache));
     pthread_cond_destroy(&catalog->listed);
     pthread_cond_destroy(&catalog->loaded);
     pthread_mutex_destroy(&catalog->mutex);

@@ -2,6 +2,7 @@
  */
 #include <errno.h>
 
+#include "base/memory/allocator.h"
 #include "base/memory/counted.h"
 #include "catalog/follow_log.h"
 #include "catalog/found_artefacts.h"
@@ -49,7 +50,7 @@ static void release(void *value)
 
 void pyro_catalog_diagnosis_release(const struct pyro_catalog_diagnosis *diagnosis)
 {
-    release((struct open_diagnosis *)diagnosis);
+    release(pyro_unconst(diagnosis));
 }
 
 static void close_follower(void *state)

@@ -3,6 +3,7 @@
 #include "catalog/found_artefacts.h"
 #include "base/collections/hash.h"
 #include "base/collections/map.h"
+#include "base/memory/allocator.h"
 #include "catalog/log.h"
 #include "catalog/sent.h"
 #include "catalog/update.h"
@@ -48,7 +49,7 @@ struct pyro_catalog_artefacts {
 
 struct pyro_catalog_artefacts *pyro_catalog_artefacts_retain(const struct pyro_catalog_artefacts *artefacts)
 {
-    struct pyro_catalog_artefacts *counted = (struct pyro_catalog_artefacts *)artefacts;
+    struct pyro_catalog_artefacts *counted = pyro_unconst(artefacts);
     if (counted)
         atomic_fetch_add_explicit(&counted->references, 1, memory_order_relaxed);
     return counted;
@@ -56,7 +57,7 @@ struct pyro_catalog_artefacts *pyro_catalog_artefacts_retain(const struct pyro_c
 
 void pyro_catalog_artefacts_release(const struct pyro_catalog_artefacts *artefacts)
 {
-    struct pyro_catalog_artefacts *counted = (struct pyro_catalog_artefacts *)artefacts;
+    struct pyro_catalog_artefacts *counted = pyro_unconst(artefacts);
     if (!counted || atomic_fetch_sub_explicit(&counted->references, 1, memory_order_acq_rel) != 1)
         return;
     pyro_vec_done(&counted->logged, NULL);

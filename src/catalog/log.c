@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/memory/allocator.h"
 #include "base/threads/cpu_meter.h"
 #include "catalog/limited.h"
 #include "catalog/log.h"
@@ -103,14 +104,14 @@ struct pyro_catalog_log *pyro_catalog_log_new(const struct pyro_log *log, const 
 
 struct pyro_catalog_log *pyro_catalog_log_retain(const struct pyro_catalog_log *log)
 {
-    struct pyro_catalog_log *counted = (struct pyro_catalog_log *)log;
+    struct pyro_catalog_log *counted = pyro_unconst(log);
     atomic_fetch_add_explicit(&counted->references, 1, memory_order_relaxed);
     return counted;
 }
 
 void pyro_catalog_log_release(const struct pyro_catalog_log *log)
 {
-    struct pyro_catalog_log *counted = (struct pyro_catalog_log *)log;
+    struct pyro_catalog_log *counted = pyro_unconst(log);
     if (counted && atomic_fetch_sub_explicit(&counted->references, 1, memory_order_acq_rel) == 1)
         pyro_release(NULL, counted);
 }

@@ -242,8 +242,8 @@ static void bill_nodes(struct bill *bill, struct pyro_slice instance, bool drive
 double pyro_node_hour(const struct pyro_cost *cost, const struct pyro_prices *prices,
                       const struct pyro_money_options *options, struct pyro_slice instance)
 {
-    struct bill bill = {
-        .cost = (struct pyro_cost *)cost, .prices = prices, .options = options, .region = region_of(cost, options)};
+    struct pyro_cost copy = *cost; /* of which nothing is written here */
+    struct bill bill = {.cost = &copy, .prices = prices, .options = options, .region = region_of(cost, options)};
     bill.region = cost->money.region.ptr ? cost->money.region : bill.region;
     const struct pyro_price *seller = pyro_prices_seller(prices, instance),
                             *seller_now = pyro_prices_seller(prices, cost->money.instance);

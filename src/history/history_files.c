@@ -142,7 +142,7 @@ struct pyro_history *pyro_history_index_load(const char *folder, const pyro_inpu
         struct pyro_slice file = path.failed ? PYRO_SLICE_NULL : read_file(path.data);
         if (file.ptr)
             history = pyro_history_index_read(file, pyro_strbuf_slice(&identity));
-        pyro_release(NULL, (char *)file.ptr);
+        pyro_release(NULL, file.ptr);
     }
     pyro_strbuf_done(&identity);
     pyro_strbuf_done(&path);

@@ -133,7 +133,8 @@ void pyro_app_each_text(struct pyro_app *app, pyro_text_visit *visit, void *cont
         if (schema->row_size == 0)
             continue; /* tasks: their texts are numbers in the pool; tracks have a pool of their own */
         size_t count = 0;
-        char *rows = (char *)table_rows(app, (enum pyro_table_id)table, &count); /* the caller's application changes */
+        char *rows =
+            pyro_unconst(table_rows(app, (enum pyro_table_id)table, &count)); /* the caller's application changes */
         for (size_t c = 0; c < schema->column_count; c++)
             for (size_t i = 0; schema->columns[c].type == PYRO_TYPE_TEXT && i < count; i++)
                 visit(context, (struct pyro_slice *)(void *)(rows + i * schema->row_size + schema->columns[c].offset));

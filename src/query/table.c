@@ -474,7 +474,7 @@ static const sqlite3_module module = {
 int pyro_sql_add_tables(sqlite3 *db, const struct pyro_sql_source *source)
 {
     /* SQLite takes the context as plain void; it is only read. */
-    int status = sqlite3_create_module_v2(db, "pyrometer", &module, (void *)source, NULL);
+    int status = sqlite3_create_module_v2(db, "pyrometer", &module, pyro_unconst(source), NULL);
     for (size_t id = 0; id < PYRO_TABLE_COUNT && status == SQLITE_OK; id++) {
         char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING pyrometer", pyro_table_schemas[id].name);
         status = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;

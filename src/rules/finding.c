@@ -40,8 +40,7 @@ void pyro_finding_evidence(struct pyro_rule_context *context, struct pyro_findin
         context->failed = true;
         return;
     }
-    struct pyro_evidence *rows = (struct pyro_evidence *)finding->evidence;
-    rows[finding->evidence_count++] = (struct pyro_evidence){metric, value, expected, unit};
+    finding->evidence[finding->evidence_count++] = (struct pyro_evidence){metric, value, expected, unit};
 }
 
 void pyro_finding_merged(struct pyro_rule_context *context, struct pyro_finding *finding, const char *metric,
@@ -67,7 +66,7 @@ struct pyro_advice *pyro_finding_advise(struct pyro_rule_context *context, struc
         context->failed = true;
         return NULL;
     }
-    struct pyro_advice *advice = (struct pyro_advice *)finding->advice + finding->advice_count++;
+    struct pyro_advice *advice = &finding->advice[finding->advice_count++];
     advice->text = text;
     advice->verify = pyro_slice_from(verify);
     return advice;
@@ -90,8 +89,7 @@ void pyro_advice_set(struct pyro_rule_context *context, struct pyro_advice *advi
         context->failed = true;
         return;
     }
-    struct pyro_setting *settings = (struct pyro_setting *)advice->settings;
-    settings[advice->setting_count++] = (struct pyro_setting){pyro_slice_from(key), value};
+    advice->settings[advice->setting_count++] = (struct pyro_setting){pyro_slice_from(key), value};
 }
 
 void pyro_advice_prevents(struct pyro_advice *advice, const char *failure)

@@ -28,7 +28,7 @@ enum pyro_helps { PYRO_HELPS_UNKNOWN, PYRO_HELPS_YES, PYRO_HELPS_NO };
 
 struct pyro_advice {
     struct pyro_slice text; /* one imperative sentence with values computed from this run */
-    const struct pyro_setting *settings;
+    struct pyro_setting *settings;
     size_t setting_count;
     struct pyro_slice code;   /* an example, or null */
     struct pyro_slice verify; /* what to look at in the next run */
@@ -36,7 +36,7 @@ struct pyro_advice {
     bool competes;            /* with the advice before it: another value of the same; only the better one is shown */
     enum pyro_helps helps;
     /* As the rule said it: settings that are not taken are left out of the above (advice/settings.c). */
-    const struct pyro_setting *asked;
+    struct pyro_setting *asked;
     size_t asked_count;
     struct pyro_slice said;
 };
@@ -65,9 +65,9 @@ struct pyro_finding {
     struct pyro_slice executor, host, call_site;
     struct pyro_slice cause; /* one or two sentences with the run's numbers: what happened and why */
     struct pyro_slice root;  /* id of the finding that this one follows from, or null */
-    const struct pyro_evidence *evidence;
+    struct pyro_evidence *evidence;
     size_t evidence_count;
-    const struct pyro_advice *advice;
+    struct pyro_advice *advice;
     size_t advice_count;
     struct pyro_saving saves;
     double failure_risk; /* 0..1: chance that this run or the next fails of it; enters the severity */

@@ -38,7 +38,7 @@ void pyro_serve_metrics_count(struct serve_metrics *metrics, size_t service, uns
 
 static uint64_t get(const atomic_uint_fast64_t *counter)
 {
-    return atomic_load_explicit((atomic_uint_fast64_t *)counter, memory_order_relaxed);
+    return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
 static void head(struct pyro_strbuf *out, const char *name, const char *type, const char *help)

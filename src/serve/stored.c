@@ -1,6 +1,7 @@
 #include "serve/stored.h"
 
 #include "base/error.h"
+#include "base/memory/allocator.h"
 #include "base/strings/strbuf.h"
 #include "report/diagnosis/json_parts.h"
 
@@ -78,7 +79,7 @@ static void write_members(struct pyro_json_writer *json, const json_t *value, un
 {
     const char *name;
     json_t *member;
-    json_object_foreach((json_t *)value, name, member)
+    json_object_foreach((json_t *)pyro_unconst(value), name, member)
     {
         pyro_json_key(json, pyro_slice_from(name));
         write_value(json, NULL, member, depth + 1);

@@ -12,12 +12,12 @@ void *pyro_reallocate(const struct pyro_allocator *allocator, void *memory, size
     return allocator ? allocator->reallocate(allocator->context, memory, size) : realloc(memory, size);
 }
 
-void pyro_release(const struct pyro_allocator *allocator, void *memory)
+void pyro_release(const struct pyro_allocator *allocator, const void *memory)
 {
     if (!memory)
         return;
     if (allocator)
-        allocator->release(allocator->context, memory);
+        allocator->release(allocator->context, pyro_unconst(memory));
     else
-        free(memory);
+        free(pyro_unconst(memory));
 }

@@ -232,7 +232,7 @@ void pyro_renewal_done(struct pyro_renewal *renewal)
     struct pyro_string_pool *pool = renewal->pool;
     bool shared = pool->parent || atomic_load_explicit(&pool->references, memory_order_relaxed) != 1;
     for (size_t i = 0; !shared && i < renewal->old.count; i++)
-        memset((char *)renewal->old.items[i].ptr, 0, renewal->old.items[i].len);
+        memset(pyro_unconst(renewal->old.items[i].ptr), 0, renewal->old.items[i].len);
     pyro_vec_done(&renewal->old, pool->allocator);
     pyro_map_done(&renewal->numbers);
     pyro_release(pool->allocator, renewal);

@@ -306,7 +306,7 @@ static int start(const struct cli_call *call)
         words[count++] = call->arguments[i];
     signal(SIGPIPE, SIG_DFL); /* which the command itself ignores, and the job would inherit */
     signal(SIGXFSZ, SIG_DFL);
-    execvp(words[0], (char *const *)words);
+    execvp(words[0], (char *const *)(uintptr_t)words); /* which it only reads */
     cli_complain("cannot start %s: %s", words[0], strerror(errno));
     free(words);
     free(buffer);

@@ -58,8 +58,8 @@ static const struct pyro_expression *refuse(struct parser *parser, const char *w
     return NULL;
 }
 
-static const struct pyro_expression *make(struct parser *parser, enum node_kind kind,
-                                          const struct pyro_expression *left, const struct pyro_expression *right)
+static struct pyro_expression *make(struct parser *parser, enum node_kind kind, const struct pyro_expression *left,
+                                    const struct pyro_expression *right)
 {
     struct pyro_expression *node = pyro_arena_alloc(parser->arena, sizeof(*node));
     parser->no_memory |= !node;
@@ -74,7 +74,7 @@ static const struct pyro_expression *parse_sum(struct parser *parser);
 static const struct pyro_expression *with_text(struct parser *parser, enum node_kind kind, struct pyro_slice text,
                                                const struct pyro_expression *left)
 {
-    struct pyro_expression *node = (struct pyro_expression *)make(parser, kind, left, NULL);
+    struct pyro_expression *node = make(parser, kind, left, NULL);
     if (node && text.ptr) {
         node->text = pyro_arena_copy(parser->arena, text);
         parser->no_memory |= !node->text.ptr;
@@ -133,7 +133,7 @@ static const struct pyro_expression *parse_number(struct parser *parser)
     if (*stop)
         return refuse(parser, "a number is not one");
     parser->at += len;
-    struct pyro_expression *node = (struct pyro_expression *)make(parser, NODE_NUMBER, NULL, NULL);
+    struct pyro_expression *node = make(parser, NODE_NUMBER, NULL, NULL);
     if (node)
         node->number = number;
     return node;

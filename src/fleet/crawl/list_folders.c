@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/collections/hash.h"
+#include "base/memory/allocator.h"
 #include "base/numbers/saturate.h"
 #include "source/file_stamp.h"
 #include "source/http/http.h"
@@ -186,7 +187,7 @@ static enum pyro_status list_folder(const struct pyro_crawl_listing *listing, st
 {
     const char *const paths[] = {listing->source->given};
     const struct pyro_known known = {
-        .unchanged = is_unchanged, .context = (void *)listing, .unlimited = listing->settings->unlimited};
+        .unchanged = is_unchanged, .context = pyro_unconst(listing), .unlimited = listing->settings->unlimited};
     struct pyro_log_list found;
     if (access(paths[0], R_OK) != 0) {
         pyro_error_describe(error, PYRO_ERROR_INPUT, "cannot read the source: %s", strerror(errno));

@@ -4,6 +4,7 @@
 
 #include "base/json/json_read.h"
 #include "base/json/unescape.h"
+#include "base/memory/allocator.h"
 #include "base/numbers/saturate.h"
 #include "fleet/crawl/list_folders.h"
 #include "source/http/http.h"
@@ -297,7 +298,7 @@ enum pyro_status pyro_crawl_list_server(const struct pyro_crawl_listing *listing
         .token = source->token,
         .timeout_s = listing->settings->timeout_s ? listing->settings->timeout_s : TIMEOUT_S,
         .stopped = is_stopped,
-        .context = (void *)listing->stop,
+        .context = pyro_unconst(listing->stop),
     };
     struct pyro_http *http = NULL;
     struct page page = {.listing = listing, .list = ret};

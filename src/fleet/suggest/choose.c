@@ -1,6 +1,7 @@
 /* Steps 3 and 4: what candidates are predicted to take, and which one to take. */
 #include <math.h>
 
+#include "base/memory/allocator.h"
 #include "fleet/statistics/statistics.h"
 #include "fleet/suggest/suggest.h"
 
@@ -51,7 +52,7 @@ enum pyro_status pyro_suggest_fit(const struct pyro_suggest_history *history,
         return pyro_no_memory(error);
     for (size_t i = 0; simulator && i < history->count; i++)
         runs[i].has_log = simulator->has_log(simulator->context, i);
-    const struct pyro_fleet_simulator replays = {replay, (void *)simulator};
+    const struct pyro_fleet_simulator replays = {replay, pyro_unconst(simulator)};
     return pyro_fleet_models_fit(runs, history->count, simulator ? &replays : NULL, arena, ret, error);
 }
 

@@ -29,14 +29,14 @@ void pyro_fleet_column(struct pyro_fleet_table *table, const char *name, const c
 void pyro_fleet_by_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table)
 {
     bool has_key = pyro_slice_starts_with(view->by, "property.") || pyro_slice_starts_with(view->by, "tag.");
-    struct pyro_slice title =
-        pyro_arena_copy(view->arena, pyro_slice_from(has_key ? strchr(view->by.ptr, '.') + 1 : view->by.ptr));
-    view->failed |= !title.ptr;
-    for (size_t i = 0; title.ptr && !has_key && i < title.len; i++) { /* "spark_version": "Spark version" */
-        char *at = (char *)title.ptr + i;
-        *at = *at == '_' ? ' ' : i == 0 ? (char)toupper((unsigned char)*at) : *at;
+    const char *name = has_key ? strchr(view->by.ptr, '.') + 1 : view->by.ptr;
+    char *title = pyro_arena_alloc(view->arena, strlen(name) + 1);
+    view->failed |= !title;
+    for (size_t i = 0; title && (i == 0 || name[i - 1]); i++) { /* "spark_version": "Spark version" */
+        char letter = i == 0 ? (char)toupper((unsigned char)name[i]) : name[i];
+        title[i] = has_key ? name[i] : letter == '_' ? ' ' : letter;
     }
-    add_column(table, view->by, title.ptr, FLEET_TEXT);
+    add_column(table, view->by, title, FLEET_TEXT);
 }
 
 bool pyro_fleet_further_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table)

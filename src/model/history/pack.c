@@ -2,6 +2,7 @@
  * shows the texts in it. */
 #include "model/history/pack.h"
 
+#include "base/memory/allocator.h"
 #include "base/strings/intern.h"
 #include "model/column.h"
 
@@ -428,7 +429,7 @@ bool pyro_history_pack(const struct pyro_history *history, struct pyro_strbuf *t
     for (uint32_t i = 0; texts && i < pyro_string_pool_count(history->strings); i++)
         pack.failed |= pyro_intern(texts, pyro_string_pool_text(history->strings, i)) != i;
     if (!pack.failed)
-        parts(&pack, (struct pyro_history *)history); /* writing changes nothing */
+        parts(&pack, pyro_unconst(history)); /* writing changes nothing */
     bool ok = !pack.failed && pyro_task_table_pack(&history->ended, &body);
     int64_t zero = 0;
     pyro_varint_put(to, &zero, texts ? (int64_t)pyro_string_pool_count(texts) : 0);

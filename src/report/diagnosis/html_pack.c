@@ -76,7 +76,7 @@ static void zlib_release(voidpf allocator, voidpf memory)
 static void compress_piece(struct pyro_html_pack *pack, const void *data, size_t len, int flush)
 {
     z_stream *stream = &pack->stream;
-    stream->next_in = (Bytef *)data; /* which it only reads */
+    stream->next_in = pyro_unconst(data); /* which it only reads */
     stream->avail_in = (unsigned)len;
     int result = Z_OK;
     do {
@@ -97,8 +97,8 @@ static void compress_bytes(struct pyro_html_pack *pack, const char *data, size_t
 
 static void begin_packed(struct pyro_html_pack *pack)
 {
-    pack->stream =
-        (z_stream){.zalloc = zlib_allocate, .zfree = zlib_release, .opaque = (voidpf)pack->page->buffer.allocator};
+    pack->stream = (z_stream){
+        .zalloc = zlib_allocate, .zfree = zlib_release, .opaque = pyro_unconst(pack->page->buffer.allocator)};
     if (deflateInit2(&pack->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
         fail(pack);
         return;

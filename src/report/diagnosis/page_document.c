@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory/allocator.h"
 #include "base/options.h"
 #include "report/whatif/write_whatif.h"
 
@@ -102,7 +103,7 @@ static enum pyro_status write_cost(const struct pyro_page_options *page, const p
     wanted.prices = wanted.prices ? wanted.prices : own;
     enum pyro_status status = pyro_costs_new(&wanted, NULL, &costs, error);
     if (status == PYRO_OK)
-        status = pyro_costs_add(costs, (pyro_app *)diagnosis->app, error) /* reads it only */;
+        status = pyro_costs_add(costs, pyro_unconst(diagnosis->app), error); /* which it only reads */
     if (status == PYRO_OK)
         status = pyro_costs_write(costs, PYRO_FORMAT_JSON, NULL, writer, error);
     pyro_costs_free(costs);

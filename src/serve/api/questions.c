@@ -1,4 +1,5 @@
 /* whatif, cost, compare, findings: what is worked out when it is asked for. */
+#include "base/memory/allocator.h"
 #include "serve/api/api_request.h"
 #include "serve/shared.h"
 #include "serve/stored.h"
@@ -225,5 +226,5 @@ void pyro_api_finding(struct api_request *request)
     if (!job)
         return;
     job->refused = 404;
-    run(request, job, (void *)pyro_api_job_text(job, request->arguments[0]));
+    run(request, job, pyro_unconst(pyro_api_job_text(job, request->arguments[0])));
 }

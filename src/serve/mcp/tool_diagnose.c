@@ -3,6 +3,8 @@
 
 #include "serve/mcp/mcp.h"
 
+#include "base/memory/allocator.h"
+
 /* Parts of an account that are at least a hundredth of it, the largest first. */
 static void write_account(struct mcp_call *call, const char *title, const json_t *account)
 {
@@ -36,7 +38,7 @@ static void write_settings(struct mcp_call *call, const char *before, const json
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)settings, key, value)
+    json_object_foreach((json_t *)pyro_unconst(settings), key, value)
         pyro_mcp_line(call, "%s--conf %s=%s", before, key, json_is_string(value) ? json_string_value(value) : "");
 }
 

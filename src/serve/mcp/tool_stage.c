@@ -3,6 +3,8 @@
 
 #include "serve/mcp/mcp.h"
 
+#include "base/memory/allocator.h"
+
 static bool ends(const char *text, const char *end)
 {
     size_t a = strlen(text), b = strlen(end);
@@ -16,7 +18,7 @@ static void write_quantiles(struct mcp_call *call, const json_t *quantiles)
     const char *name;
     json_t *one;
     pyro_mcp_line(call, "Tasks that succeeded: metric | min | p25 | median | p75 | p95 | max");
-    json_object_foreach((json_t *)quantiles, name, one)
+    json_object_foreach((json_t *)pyro_unconst(quantiles), name, one)
     {
         if (pyro_mcp_int_of(one, "max") <= 0)
             continue;

@@ -1,5 +1,7 @@
 #include "serve/spark/pieces.h"
 
+#include "base/memory/allocator.h"
+
 /* Longer answers are sent while they are written: clients read the first bytes sooner, and no more memory is touched
  * than the processor's caches hold. */
 enum { LONG = 1 << 20 };
@@ -49,7 +51,7 @@ static bool go_on_later(struct spark_request *request, const struct spark_pieces
         return false;
     *answer = (struct long_answer){.pieces = *pieces, .out = *request->http->out, .json = request->json, .more = true};
     answer->json.out = &answer->out;
-    answer->history = pyro_history_retain((struct pyro_history *)request->history);
+    answer->history = pyro_history_retain(pyro_unconst(request->history));
     pyro_strbuf_init(request->http->out, NULL);
     request->http->stream = (struct serve_stream){read_answer, close_answer, answer, -1};
     return true;

@@ -1,5 +1,7 @@
 #include "source/archives/zip.h"
 
+#include "base/memory/allocator.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -280,7 +282,7 @@ struct pyro_zip_member *pyro_zip_member_open(int fd, const struct pyro_zip_recor
     member->crc = crc32(0, NULL, 0);
     member->ended = false;
     member->damage = NULL;
-    member->stream = (z_stream){.zalloc = allocate, .zfree = release, .opaque = (voidpf)allocator};
+    member->stream = (z_stream){.zalloc = allocate, .zfree = release, .opaque = pyro_unconst(allocator)};
     if (record->method == METHOD_DEFLATED && inflateInit2(&member->stream, -MAX_WBITS) != Z_OK) {
         pyro_release(allocator, member);
         return NULL;

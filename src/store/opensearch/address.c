@@ -32,19 +32,17 @@ static int hex_digit(char c)
 /* Decodes %XX in place of a copy; null: no memory. */
 static struct pyro_slice decode(struct pyro_arena *arena, struct pyro_slice text)
 {
-    struct pyro_slice copy = pyro_arena_copy(arena, text);
-    char *to = (char *)copy.ptr;
-    for (size_t i = 0; copy.ptr && i < text.len; i++) {
+    char *copy = pyro_arena_alloc(arena, text.len + 1), *to = copy;
+    for (size_t i = 0; copy && i < text.len; i++) {
         int high = text.ptr[i] == '%' && i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
         int low = high >= 0 ? hex_digit(text.ptr[i + 2]) : -1;
         *to++ = low > 0 || high > 0 ? (char)(16 * high + low) : text.ptr[i];
         i += low > 0 || high > 0 ? 2 : 0;
     }
-    if (copy.ptr) {
-        *to = '\0';
-        copy.len = (size_t)(to - copy.ptr);
-    }
-    return copy;
+    if (!copy)
+        return PYRO_SLICE_NULL;
+    *to = '\0';
+    return (struct pyro_slice){copy, (size_t)(to - copy)};
 }
 
 static enum pyro_status take_parameter(struct pyro_opensearch *store, struct pyro_slice key, struct pyro_slice value,

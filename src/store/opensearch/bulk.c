@@ -2,6 +2,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory/allocator.h"
+#include "text/escape.h"
 #include "store/opensearch/opensearch.h"
 #include "text/escape.h"
 
@@ -110,7 +112,7 @@ static enum pyro_status take_answers(struct pyro_opensearch_bulk *bulk, const js
     for (size_t i = 0; i < bulk->items.count; i++) {
         struct pyro_opensearch_item item = bulk->items.items[i];
         const json_t *one = json_array_get(answers, i);
-        const json_t *named = json_object_iter_value(json_object_iter((json_t *)one));
+        const json_t *named = json_object_iter_value(json_object_iter(pyro_unconst(one)));
         int64_t status = pyro_opensearch_int(named, "status");
         item.status = status > 0 ? (unsigned)status : 500;
         if (!is_busy(item.status) || last) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/memory/allocator.h"
 #include "history/history.h"
 #include "kit.h"
 #include "load/lines.h"
@@ -22,14 +23,14 @@ void *__wrap_memchr(const void *memory, int byte, size_t len)
 {
     const char *found = __real_memchr(memory, byte, len);
     atomic_fetch_add(&looked_at, found ? (size_t)(found - (const char *)memory) + 1 : len);
-    return (void *)found;
+    return pyro_unconst(found);
 }
 
 void *__wrap_memrchr(const void *memory, int byte, size_t len)
 {
     const char *found = __real_memrchr(memory, byte, len);
     atomic_fetch_add(&looked_at, found ? len - (size_t)(found - (const char *)memory) : len);
-    return (void *)found;
+    return pyro_unconst(found);
 }
 
 void *__wrap_memmove(void *to, const void *from, size_t len)

@@ -108,10 +108,10 @@ static void set_numbers(struct pyro_app *app)
 
 static struct pyro_finding *make_finding(struct fixture *fixture)
 {
-    static const struct pyro_evidence evidence[] = {{"slowest_task_ms", 252000, 18000, "ms"},
-                                                    {"bytes_ratio", 21, NAN, "ratio"}};
-    static const struct pyro_setting setting = {{"spark.sql.adaptive.skewJoin.enabled", 35}, {"true", 4}};
-    static const struct pyro_advice advice = {
+    static struct pyro_evidence evidence[] = {{"slowest_task_ms", 252000, 18000, "ms"},
+                                              {"bytes_ratio", 21, NAN, "ratio"}};
+    static struct pyro_setting setting = {{"spark.sql.adaptive.skewJoin.enabled", 35}, {"true", 4}};
+    static struct pyro_advice advice = {
         .text = {"=salt the join key | `now`", 26}, .settings = &setting, .setting_count = 1};
     fixture->rule = (struct pyro_rule){.id = "data-skew", .category = "skew", .title = "Data skew"};
     struct pyro_finding *finding = calloc(1, sizeof(*finding));
