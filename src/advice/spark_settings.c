@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "analyze/app_facts.h"
+#include "base/numbers/units.h"
 
 #define START   true
 #define RUNTIME false
@@ -89,38 +90,21 @@ static bool is_word(const char *text, size_t len, const char *word)
 
 double pyro_setting_magnitude(const struct pyro_setting_row *row, struct pyro_slice value)
 {
-    static const struct {
-        enum pyro_setting_kind kind;
-        const char *suffix;
-        double factor;
-    } suffixes[] = {
-        {PYRO_SETTING_SIZE, "b", 1},       {PYRO_SETTING_SIZE, "k", 0x1p10},  {PYRO_SETTING_SIZE, "kb", 0x1p10},
-        {PYRO_SETTING_SIZE, "m", 0x1p20},  {PYRO_SETTING_SIZE, "mb", 0x1p20}, {PYRO_SETTING_SIZE, "g", 0x1p30},
-        {PYRO_SETTING_SIZE, "gb", 0x1p30}, {PYRO_SETTING_SIZE, "t", 0x1p40},  {PYRO_SETTING_SIZE, "tb", 0x1p40},
-        {PYRO_SETTING_TIME, "ms", 1},      {PYRO_SETTING_TIME, "s", 1000},    {PYRO_SETTING_TIME, "m", 60000},
-        {PYRO_SETTING_TIME, "min", 60000}, {PYRO_SETTING_TIME, "h", 3600000}, {PYRO_SETTING_TIME, "d", 86400000},
-    };
     if (!value.ptr || !row || row->kind == PYRO_SETTING_TEXT)
         return NAN;
     if (row->kind == PYRO_SETTING_FLAG)
         return is_word(value.ptr, value.len, "true") ? 1 : is_word(value.ptr, value.len, "false") ? 0 : NAN;
-    double number = 0, place = 1;
-    size_t i = value.len > 0 && value.ptr[0] == '-' ? 1 : 0, first = i;
-    bool negative = first > 0;
-    for (; i < value.len && value.ptr[i] >= '0' && value.ptr[i] <= '9'; i++)
-        number = number * 10 + (value.ptr[i] - '0');
-    if (i == first)
-        return NAN;
-    if (i < value.len && value.ptr[i] == '.')
-        for (i++; i < value.len && value.ptr[i] >= '0' && value.ptr[i] <= '9'; i++)
-            number += (value.ptr[i] - '0') * (place /= 10);
-    number = negative ? -number : number;
-    if (i == value.len)
-        return number * row->unit;
-    for (size_t k = 0; k < sizeof(suffixes) / sizeof(suffixes[0]); k++)
-        if (suffixes[k].kind == row->kind && is_word(value.ptr + i, value.len - i, suffixes[k].suffix))
-            return number * suffixes[k].factor;
-    return NAN;
+    int64_t whole;
+    double number;
+    if (row->kind == PYRO_SETTING_SIZE)
+        return pyro_spark_size_read(value, (int64_t)row->unit, &whole) ? (double)whole : (double)NAN;
+    if (row->kind == PYRO_SETTING_TIME)
+        return pyro_spark_time_read(value, (int64_t)row->unit, &whole) ? (double)whole : (double)NAN;
+    struct pyro_slice text = pyro_trim(value);
+    bool negative = text.len > 0 && text.ptr[0] == '-';
+    text.ptr += negative;
+    text.len -= negative;
+    return !pyro_decimal_read(text, &number) ? (double)NAN : negative ? -number : number;
 }
 
 bool pyro_setting_same(const struct pyro_setting_row *row, struct pyro_slice a, struct pyro_slice b)

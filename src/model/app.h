@@ -207,6 +207,8 @@ bool pyro_property_bool(struct pyro_slice value, bool fallback);
 int64_t pyro_property_int(struct pyro_slice value, int64_t fallback);
 int64_t pyro_property_size(struct pyro_slice value, int64_t unit, int64_t fallback);
 int64_t pyro_property_time(struct pyro_slice value, int64_t unit, int64_t fallback);
+/* A plain decimal number ("0.1875"). */
+double pyro_property_decimal(struct pyro_slice value, double fallback);
 bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback);
 
 /* The value with which a SQL execution ran: as its session changed it (Spark 3.3 and later say so), else the

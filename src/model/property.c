@@ -1,4 +1,7 @@
-/* Properties by name, read as Spark reads them (ConfigBuilder, JavaUtils.byteStringAs). */
+/* Properties by name, read as Spark reads them (base/numbers/units.h). */
+#include <strings.h>
+
+#include "base/numbers/units.h"
 #include "model/app.h"
 
 struct pyro_slice pyro_app_property_of(const struct pyro_app *app, const char *kind, const char *key)
@@ -26,92 +29,28 @@ struct pyro_slice pyro_app_property(const struct pyro_app *app, const char *key)
     return pyro_app_property_of(app, "spark", key);
 }
 
-/* As Java's String.trim(): everything up to and including the space. */
-static struct pyro_slice trim(struct pyro_slice text)
-{
-    while (text.len > 0 && (unsigned char)text.ptr[0] <= ' ') {
-        text.ptr++;
-        text.len--;
-    }
-    while (text.len > 0 && (unsigned char)text.ptr[text.len - 1] <= ' ')
-        text.len--;
-    return text;
-}
-
-/* Takes digits from the front; false without one or beyond 64 bits. */
-static bool take_digits(struct pyro_slice *text, int64_t *ret)
-{
-    int64_t value = 0;
-    size_t digits = 0;
-    if (text->len == 0) /* also where there is no text at all */
-        return false;
-    for (; digits < text->len && text->ptr[digits] >= '0' && text->ptr[digits] <= '9'; digits++)
-        if (__builtin_mul_overflow(value, (int64_t)10, &value) ||
-            __builtin_add_overflow(value, (int64_t)(text->ptr[digits] - '0'), &value))
-            return false;
-    text->ptr += digits;
-    text->len -= digits;
-    *ret = value;
-    return digits > 0;
-}
-
-static bool take_sign(struct pyro_slice *text, bool plus)
-{
-    if (text->len == 0 || (text->ptr[0] != '-' && !(plus && text->ptr[0] == '+')))
-        return false;
-    bool negative = text->ptr[0] == '-';
-    text->ptr++;
-    text->len--;
-    return negative;
-}
-
 int64_t pyro_property_int(struct pyro_slice given, int64_t fallback)
 {
-    struct pyro_slice text = trim(given);
-    bool negative = take_sign(&text, true);
+    struct pyro_slice text = pyro_trim(given);
+    bool signs = text.len > 0 && (text.ptr[0] == '-' || text.ptr[0] == '+'), negative = signs && text.ptr[0] == '-';
     int64_t value;
-    if (!take_digits(&text, &value) || text.len > 0)
+    text.ptr += signs;
+    text.len -= signs;
+    if (!pyro_take_digits(&text, &value) || text.len > 0)
         return fallback;
     return negative ? -value : value;
 }
 
-static bool same_letters(struct pyro_slice text, const char *lower)
+double pyro_property_decimal(struct pyro_slice text, double fallback)
 {
-    if (text.len != strlen(lower))
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        char letter = text.ptr[i];
-        if (letter >= 'A' && letter <= 'Z')
-            letter = (char)(letter - 'A' + 'a');
-        if (letter != lower[i])
-            return false;
-    }
-    return true;
-}
-
-/* Bytes that a suffix stands for; 0 when Spark knows no such suffix. */
-static int64_t suffix_bytes(struct pyro_slice suffix, int64_t unit)
-{
-    static const char *const names[][2] = {{"b", "b"}, {"k", "kb"}, {"m", "mb"}, {"g", "gb"}, {"t", "tb"}, {"p", "pb"}};
-    if (suffix.len == 0)
-        return unit;
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (same_letters(suffix, names[i][0]) || same_letters(suffix, names[i][1]))
-            return (int64_t)1 << (10 * i);
-    return 0;
+    double value;
+    return pyro_decimal_read(text, &value) ? value : fallback;
 }
 
 int64_t pyro_property_size(struct pyro_slice given, int64_t unit, int64_t fallback)
 {
-    struct pyro_slice text = trim(given);
-    bool negative = take_sign(&text, false);
-    int64_t value;
-    if (!take_digits(&text, &value))
-        return fallback;
-    int64_t bytes = suffix_bytes(text, unit); /* a fraction ("1.5g") has no known suffix: Spark refuses it too */
-    if (bytes == 0 || __builtin_mul_overflow(value, bytes, &value))
-        return fallback;
-    return negative ? -value : value;
+    int64_t bytes;
+    return pyro_spark_size_read(given, unit, &bytes) ? bytes : fallback;
 }
 
 int64_t pyro_app_property_int(const struct pyro_app *app, const char *key, int64_t fallback)
@@ -126,24 +65,8 @@ int64_t pyro_app_property_size(const struct pyro_app *app, const char *key, int6
 
 int64_t pyro_property_time(struct pyro_slice given, int64_t unit, int64_t fallback)
 {
-    static const struct {
-        const char *suffix;
-        int64_t ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
-    struct pyro_slice text = trim(given);
-    bool negative = take_sign(&text, false);
-    int64_t value;
-    if (!take_digits(&text, &value))
-        return fallback;
-    if (same_letters(text, "us"))
-        return negative ? -(value / 1000) : value / 1000;
-    int64_t ms = text.len == 0 ? unit : 0;
-    for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-        if (same_letters(text, units[i].suffix))
-            ms = units[i].ms;
-    if (ms == 0 || __builtin_mul_overflow(value, ms, &value))
-        return fallback;
-    return negative ? -value : value;
+    int64_t ms;
+    return pyro_spark_time_read(given, unit, &ms) ? ms : fallback;
 }
 
 int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback)
@@ -151,14 +74,15 @@ int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int6
     return pyro_property_time(pyro_app_property(app, key), unit, fallback);
 }
 
+static bool is_word(struct pyro_slice text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
+}
+
 bool pyro_property_bool(struct pyro_slice value, bool fallback)
 {
-    struct pyro_slice text = trim(value);
-    if (same_letters(text, "true"))
-        return true;
-    if (same_letters(text, "false"))
-        return false;
-    return fallback;
+    struct pyro_slice text = pyro_trim(value);
+    return is_word(text, "true") || (fallback && !is_word(text, "false"));
 }
 
 bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback)

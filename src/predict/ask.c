@@ -6,6 +6,7 @@
 
 #include "analyze/app_facts.h"
 #include "base/error.h"
+#include "base/numbers/units.h"
 #include "predict/predict.h"
 
 const struct pyro_predicted_setting pyro_predicted_settings[PYRO_PREDICTED_SETTINGS] = {
@@ -45,31 +46,25 @@ static bool take_digits(const char **at, double *ret)
     return true;
 }
 
-struct unit {
-    const char *name;
-    double value;
-};
-
-static bool read_unit(const char *text, const struct unit *units, double *ret)
+/* A size or a time: what Spark reads, and sizes in KiB, MiB, GiB and TiB. Fractions ("1.5g") are Spark's errors too. */
+static bool read_amount(const struct pyro_predicted_setting *setting, struct pyro_slice text, double *ret)
 {
-    for (; units->name; units++)
-        if (strcasecmp(text, units->name) == 0) {
-            *ret = units->value;
-            return true;
-        }
-    return false;
+    bool size = setting->type == PYRO_PREDICTED_SIZE, negative = text.ptr[0] == '-';
+    int64_t value, unit = (int64_t)setting->unit;
+    text.ptr += negative;
+    text.len -= negative;
+    if (!pyro_take_digits(&text, &value))
+        return false;
+    if (text.len > 0)
+        unit = size ? pyro_size_suffix(text) : pyro_time_suffix(text);
+    *ret = (negative ? -1 : 1) * (double)value * (double)unit;
+    return unit > 0 && (!negative || setting->least < 0);
 }
 
 /* False: it is none. */
 static bool read_value(const struct pyro_predicted_setting *setting, const char *text, double *ret)
 {
-    static const struct unit sizes[] = {{"b", 1},        {"k", 0x1p10},   {"kb", 0x1p10},  {"kib", 0x1p10},
-                                        {"m", 0x1p20},   {"mb", 0x1p20},  {"mib", 0x1p20}, {"g", 0x1p30},
-                                        {"gb", 0x1p30},  {"gib", 0x1p30}, {"t", 0x1p40},   {"tb", 0x1p40},
-                                        {"tib", 0x1p40}, {NULL, 0}};
-    static const struct unit times[] = {{"ms", 1},   {"s", 1000},  {"m", 60000}, {"min", 60000},
-                                        {"h", 36e5}, {"d", 864e5}, {NULL, 0}};
-    double value, unit = setting->unit;
+    double value;
     if (setting->type == PYRO_PREDICTED_FLAG) {
         *ret = strcasecmp(text, "true") == 0;
         return *ret != 0 || strcasecmp(text, "false") == 0;
@@ -82,19 +77,16 @@ static bool read_value(const struct pyro_predicted_setting *setting, const char 
         *ret = strcasecmp(text, "new") == 0 ? -1 : 0;
         return true;
     }
+    if (setting->type == PYRO_PREDICTED_SIZE || setting->type == PYRO_PREDICTED_TIME)
+        return read_amount(setting, pyro_slice_from(text), ret);
     bool below = *text == '-' && setting->least < 0 && setting->type != PYRO_PREDICTED_HOST_COUNT;
     text += below;
     if (!take_digits(&text, &value) || (setting->type == PYRO_PREDICTED_HOST_COUNT && value < 1))
         return false;
     bool whole = value == floor(value);
-    if (*text && ((setting->type == PYRO_PREDICTED_SIZE && !read_unit(text, sizes, &unit)) ||
-                  (setting->type == PYRO_PREDICTED_TIME && !read_unit(text, times, &unit)) ||
-                  setting->type == PYRO_PREDICTED_COUNT || setting->type == PYRO_PREDICTED_REAL ||
-                  setting->type == PYRO_PREDICTED_HOST_COUNT))
+    if (*text || (!whole && setting->type != PYRO_PREDICTED_REAL))
         return false;
-    if (!whole && setting->type != PYRO_PREDICTED_REAL)
-        return false; /* Spark refuses "1.5g" too */
-    *ret = (below ? -value : value) * unit;
+    *ret = (below ? -value : value) * setting->unit;
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/numbers/units.h"
 #include "base/options.h"
 #include "rules/profiles/profile.h"
 
@@ -84,29 +85,9 @@ enum pyro_status pyro_config_check_rule(const char *id, struct pyro_error *error
     return find_rule(id, &row, error);
 }
 
-struct scale {
-    const char *unit, *suffix;
-    double factor;
-};
-
 /* "64m", "5 s", "20 %": a number with a unit of the threshold's own kind, or alone. NAN: not that. */
 static double parse_value(const char *text, const char *unit)
 {
-    static const struct scale scales[] = {
-        {"bytes", "k", 1024.0},
-        {"bytes", "m", 1048576.0},
-        {"bytes", "g", 1073741824.0},
-        {"bytes", "t", 1099511627776.0},
-        {"bytes", "kib", 1024.0},
-        {"bytes", "mib", 1048576.0},
-        {"bytes", "gib", 1073741824.0},
-        {"bytes", "tib", 1099511627776.0},
-        {"ms", "ms", 1},
-        {"ms", "s", 1000},
-        {"ms", "min", 60000},
-        {"ms", "h", 3600000},
-        {"share", "%", 0.01},
-    };
     /* strtod() also takes "inf", "nan" and hexadecimal numbers, and the locale's decimal comma. */
     double value = 0, place = 1;
     const char *at = text;
@@ -125,15 +106,13 @@ static double parse_value(const char *text, const char *unit)
         at++;
     if (*at == '\0')
         return value;
-    char suffix[8];
-    size_t len = 0;
-    for (; *at != '\0' && len + 1 < sizeof(suffix); at++)
-        suffix[len++] = (char)(*at >= 'A' && *at <= 'Z' ? *at + ('a' - 'A') : *at);
-    suffix[len] = '\0';
-    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]) && *at == '\0'; i++)
-        if (strcmp(scales[i].unit, unit) == 0 && strcmp(scales[i].suffix, suffix) == 0)
-            return value * scales[i].factor;
-    return NAN;
+    struct pyro_slice suffix = pyro_slice_from(at);
+    if (strcmp(unit, "share") == 0)
+        return pyro_slice_is(suffix, "%") ? value * 0.01 : (double)NAN;
+    int64_t factor = strcmp(unit, "bytes") == 0 ? pyro_size_suffix(suffix)
+                     : strcmp(unit, "ms") == 0  ? pyro_time_suffix(suffix)
+                                                : 0;
+    return factor > 0 ? value * (double)factor : (double)NAN;
 }
 
 static const char *expected(const char *unit)

@@ -6,24 +6,6 @@ enum { MIB = 1 << 20, MOST_MIB = INT32_MAX };
 
 static const int64_t default_overhead_mib = 384;
 
-double pyro_property_decimal(struct pyro_slice text, double fallback)
-{
-    double value = 0, scale = 0;
-    if (text.len == 0 || text.len > 15)
-        return fallback;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '.' && scale <= 0) {
-            scale = 1;
-        } else if (text.ptr[i] >= '0' && text.ptr[i] <= '9') {
-            value = value * 10 + (text.ptr[i] - '0');
-            scale *= 10;
-        } else {
-            return fallback;
-        }
-    }
-    return scale > 0 ? value / scale : value; /* both exact below 2^53: as Java reads it */
-}
-
 static int64_t clamp_mib(int64_t mib)
 {
     return mib < 0 ? 0 : mib > MOST_MIB ? MOST_MIB : mib;

@@ -20,7 +20,4 @@ struct pyro_container pyro_driver_container(const struct pyro_app *app);
 /* The application master that YARN runs for a driver outside the cluster. False: there is none. */
 bool pyro_master_container(const struct pyro_app *app, struct pyro_container *ret);
 
-/* A property that is a plain decimal number ("0.1875"), or the fallback. */
-double pyro_property_decimal(struct pyro_slice text, double fallback);
-
 #endif

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/files/settings_file.h"
+#include "base/numbers/units.h"
 
 /* A scalar without quotes, or NULL. */
 static const char *plain(const struct pyro_yaml *node)
@@ -141,32 +142,27 @@ bool pyro_yaml_share(const struct pyro_yaml *node, double *ret)
     return true;
 }
 
-struct unit {
-    const char *name;
-    double value;
-};
-
-/* The longest unit at *at, which moves after its letters; 0 where there is none. */
-static double take_unit(const char **at, const struct unit *units, size_t count)
+/* The letters at *at, which moves behind them. */
+static struct pyro_slice take_letters(const char **at)
 {
-    size_t len = 0;
-    while (isalpha((unsigned char)(*at)[len]))
-        len++;
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(units[i].name) == len && !strncasecmp(units[i].name, *at, len)) {
-            *at += len;
-            return units[i].value;
-        }
-    }
-    return 0;
+    const char *first = *at;
+    while (isalpha((unsigned char)**at))
+        ++*at;
+    return (struct pyro_slice){first, (size_t)(*at - first)};
+}
+
+/* Milliseconds of a unit: Spark's suffixes, and words; 0: it is none. */
+static int64_t duration_unit(struct pyro_slice name)
+{
+    static const char *const words[][2] = {{"sec", "s"}, {"hour", "h"}, {"hours", "h"}, {"day", "d"}, {"days", "d"}};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (name.len == strlen(words[i][0]) && strncasecmp(name.ptr, words[i][0], name.len) == 0)
+            name = pyro_slice_from(words[i][1]);
+    return pyro_time_suffix(name);
 }
 
 bool pyro_yaml_duration(const struct pyro_yaml *node, int64_t *ret)
 {
-    static const struct unit units[] = {
-        {"ms", 1},          {"s", 1000},       {"sec", 1000},   {"m", 60000},       {"min", 60000},    {"h", 3600000},
-        {"hours", 3600000}, {"hour", 3600000}, {"d", 86400000}, {"days", 86400000}, {"day", 86400000},
-    };
     const char *text = scalar(node);
     double sum = 0, value;
     if (!text || !take_number(&text, &value) || value < 0)
@@ -175,10 +171,10 @@ bool pyro_yaml_duration(const struct pyro_yaml *node, int64_t *ret)
     if (!*text)
         return to_int(value, ret);
     for (;;) {
-        double unit = take_unit(&text, units, sizeof(units) / sizeof(*units));
+        int64_t unit = duration_unit(take_letters(&text));
         if (unit == 0)
             return false;
-        sum += value * unit;
+        sum += value * (double)unit;
         text = skip_blanks(text);
         if (!*text)
             return to_int(sum, ret);
@@ -190,18 +186,14 @@ bool pyro_yaml_duration(const struct pyro_yaml *node, int64_t *ret)
 
 bool pyro_yaml_size(const struct pyro_yaml *node, int64_t *ret)
 {
-    static const struct unit units[] = {
-        {"", 1},        {"b", 1},        {"k", 0x1p10}, {"kb", 0x1p10}, {"kib", 0x1p10}, {"m", 0x1p20},
-        {"mb", 0x1p20}, {"mib", 0x1p20}, {"g", 0x1p30}, {"gb", 0x1p30}, {"gib", 0x1p30}, {"t", 0x1p40},
-        {"tb", 0x1p40}, {"tib", 0x1p40}, {"p", 0x1p50}, {"pb", 0x1p50}, {"pib", 0x1p50},
-    };
     const char *text = scalar(node);
     double value;
     if (!text || !take_number(&text, &value) || value < 0)
         return false;
     text = skip_blanks(text);
-    double unit = take_unit(&text, units, sizeof(units) / sizeof(*units));
-    return unit > 0 && !*text && to_int(value * unit, ret);
+    struct pyro_slice suffix = take_letters(&text);
+    int64_t unit = suffix.len > 0 ? pyro_size_suffix(suffix) : 1;
+    return unit > 0 && !*text && to_int(value * (double)unit, ret);
 }
 
 bool pyro_yaml_text(const struct pyro_yaml *node, const char **ret)

@@ -1,10 +1,8 @@
 /* Structured Streaming: StreamingQueryListener$QueryProgressEvent, one a micro-batch. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "base/json/unescape.h"
+#include "base/numbers/calendar.h"
 #include "base/strings/intern.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
@@ -12,24 +10,9 @@
 /* "2024-01-31T12:34:56.789Z" as epoch milliseconds, or PYRO_NONE. */
 static int64_t parse_instant(struct pyro_slice text)
 {
-    char copy[32];
-    int year, month, day, hour, minute, second, used = 0;
-    if (!text.ptr || text.len >= sizeof(copy))
-        return PYRO_NONE;
-    memcpy(copy, text.ptr, text.len);
-    copy[text.len] = '\0';
-    if (sscanf(copy, "%4d-%2d-%2dT%2d:%2d:%2d%n", &year, &month, &day, &hour, &minute, &second, &used) != 6)
-        return PYRO_NONE;
-    struct tm when = {.tm_year = year - 1900,
-                      .tm_mon = month - 1,
-                      .tm_mday = day,
-                      .tm_hour = hour,
-                      .tm_min = minute,
-                      .tm_sec = second};
-    int64_t millis = 0;
-    if (copy[used] == '.')
-        millis = strtol(copy + used + 1, NULL, 10) % 1000;
-    return (int64_t)timegm(&when) * 1000 + millis;
+    int64_t ms;
+    bool zoned;
+    return pyro_date_time_read(text, &ms, &zoned) > 0 ? ms : PYRO_NONE;
 }
 
 /* Counts come from the log: what is negative or too large is left out of sums. */

@@ -1,8 +1,8 @@
 #include "decode/logs/layout.h"
 
+#include "base/numbers/calendar.h"
 #include "decode/logs/records/envelope.h"
 #include "decode/logs/records/header.h"
-#include "decode/logs/records/line_time.h"
 #include "model/failure_text.h"
 #include "source/discovery/names.h"
 
@@ -342,7 +342,7 @@ bool pyro_cri_line_read(struct pyro_slice line, struct pyro_cri_line *ret)
     bool zoned;
     if (line.len < SHORTEST || line.ptr[4] != '-' || line.ptr[10] != 'T')
         return false;
-    size_t at = pyro_line_time_read(line, &ret->time_ms, &zoned);
+    size_t at = pyro_date_time_read(line, &ret->time_ms, &zoned);
     if (at == 0 || !zoned || line.len < at + 10 || line.ptr[at] != ' ')
         return false;
     struct pyro_slice rest = {line.ptr + at + 1, line.len - at - 1};

@@ -2,7 +2,7 @@
  * dump. */
 #include <string.h>
 
-#include "decode/logs/records/line_time.h"
+#include "base/numbers/calendar.h"
 #include "decode/profiling/thread_dump.h"
 
 static const char DUMP[] = "Full thread dump ", STATE[] = "   java.lang.Thread.State: ";
@@ -81,7 +81,7 @@ static void note_time(struct dumping *dump, struct pyro_slice line)
 {
     int64_t ms;
     bool zoned;
-    size_t n = pyro_line_time_read(line, &ms, &zoned);
+    size_t n = pyro_date_time_read(line, &ms, &zoned);
     dump->line_ns = n > 0 && n == line.len ? pyro_profile_ns((double)ms) : PYRO_NONE;
     if (dump->line_ns != PYRO_NONE)
         dump->zoned = zoned;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json/scan.h"
+#include "base/numbers/calendar.h"
 
 enum { LINES_BYTES = 1 << 18 };
 
@@ -159,15 +160,6 @@ static int64_t digits(struct pyro_slice text, size_t at, size_t count)
     return number;
 }
 
-/* Days since 1970-01-01 of a day of the Gregorian calendar (H. Hinnant's formula). */
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
-{
-    year -= month <= 2;
-    int64_t era = year / 400, of_era = year - era * 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 int64_t pyro_rest_time(struct pyro_slice value)
 {
     struct pyro_slice text = pyro_rest_string(value);
@@ -179,7 +171,7 @@ int64_t pyro_rest_time(struct pyro_slice value)
     /* A time before 1970 is how Spark writes "not yet". */
     if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || minute < 0 || second < 0 || ms < 0)
         return PYRO_NONE;
-    return (((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000 + ms;
+    return (((pyro_days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000 + ms;
 }
 
 /* ---- Event lines ------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "base/numbers/calendar.h"
 #include "base/numbers/saturate.h"
 
 /* At most `most` digits; the number of digits, 0: there is none. */
@@ -23,15 +24,6 @@ static bool take_part(const char **at, char before, int64_t least, int64_t most,
     return take(at, 2, ret) == 2 && *ret >= least && *ret <= most;
 }
 
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
-{
-    /* Days from 1970-01-01 in the proleptic Gregorian calendar; March is the first month. */
-    year -= month <= 2;
-    int64_t era = year / 400, of_era = year % 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 static bool read_date(const char *at, int64_t year, int64_t *ret)
 {
     int64_t month, day, hour = 0, minute = 0, second = 0;
@@ -46,7 +38,7 @@ static bool read_date(const char *at, int64_t year, int64_t *ret)
     at += *at == 'Z';
     if (*at != '\0')
         return false;
-    *ret = (((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000;
+    *ret = (((pyro_days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000;
     return true;
 }
 

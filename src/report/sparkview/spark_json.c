@@ -1,5 +1,7 @@
 #include "report/sparkview/spark_json.h"
 
+#include "base/numbers/calendar.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -301,22 +303,6 @@ void pyro_spark_real(struct spark_json *json, double value)
 
 /* ---- Dates ---- */
 
-/* A day of the proleptic Gregorian calendar, from its number since 1970: years are counted from March, so that the day
- * that some have more comes last, and eras of 400 years from the year 0. */
-static void split_day(int64_t day, int64_t *year, unsigned *month, unsigned *day_of_month)
-{
-    enum { ERA_DAYS = 146097, EPOCH = 719468 };
-    day += EPOCH;
-    int64_t era = (day >= 0 ? day : day - (ERA_DAYS - 1)) / ERA_DAYS;
-    unsigned of_era = (unsigned)(day - era * ERA_DAYS);
-    unsigned of_400 = (of_era - of_era / 1460 + of_era / 36524 - of_era / (ERA_DAYS - 1)) / 365;
-    unsigned of_year = of_era - (365 * of_400 + of_400 / 4 - of_400 / 100);
-    unsigned from_march = (5 * of_year + 2) / 153;
-    *day_of_month = of_year - (153 * from_march + 2) / 5 + 1;
-    *month = from_march < 10 ? from_march + 3 : from_march - 9;
-    *year = (int64_t)of_400 + era * 400 + (*month <= 2);
-}
-
 static char *write_two(char *at, unsigned value, char behind)
 {
     memcpy(at, pairs + 2 * (size_t)value, 2);
@@ -333,7 +319,7 @@ void pyro_spark_date(struct spark_json *json, int64_t time_ms)
         in_day += DAY_MS;
         day--;
     }
-    split_day(day, &year, &month, &day_of_month);
+    pyro_day_split(day, &year, &month, &day_of_month);
     unsigned ms = (unsigned)(in_day % 1000), second = (unsigned)(in_day / 1000);
     char *at = pyro_spark_room(json, DATE_BYTES);
     if (!at)

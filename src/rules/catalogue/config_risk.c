@@ -62,25 +62,11 @@ static bool has(const struct pyro_app *app, const char *key)
     return pyro_app_property(app, key).len > 0;
 }
 
-/* Seconds of a time property; a plain number counts `unit` seconds. */
-static double seconds(const struct pyro_app *app, const char *key, double unit, double fallback)
+/* Seconds of a time property; a plain number counts `unit` ms. */
+static double seconds(const struct pyro_app *app, const char *key, int64_t unit, double fallback)
 {
-    struct pyro_slice text = pyro_app_property(app, key);
-    double value = 0;
-    size_t i = 0;
-    while (i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9')
-        value = value * 10 + (text.ptr[i++] - '0');
-    if (i == 0)
-        return fallback;
-    struct pyro_slice rest = {text.ptr + i, text.len - i};
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
-    for (size_t k = 0; k < sizeof(units) / sizeof(units[0]); k++)
-        if (pyro_slice_is(rest, units[k].name))
-            return value * units[k].seconds;
-    return rest.len == 0 ? value * unit : fallback;
+    int64_t ms = pyro_app_property_time(app, key, unit, PYRO_NONE);
+    return ms == PYRO_NONE ? fallback : (double)ms / 1000;
 }
 
 static bool is_contained(const struct pyro_app *app)
@@ -139,8 +125,8 @@ static void no_second_try(struct pyro_rule_context *context, struct flaws *flaws
 static void heartbeats(struct pyro_rule_context *context, struct flaws *flaws)
 {
     const struct pyro_app *app = context->app;
-    double timeout = seconds(app, "spark.network.timeout", 1, 120);
-    double beat = seconds(app, "spark.executor.heartbeatInterval", 0.001, 10);
+    double timeout = seconds(app, "spark.network.timeout", 1000, 120);
+    double beat = seconds(app, "spark.executor.heartbeatInterval", 1, 10);
     double gc = pyro_real(app->numbers.gc_ms) / fmax(pyro_real(app->numbers.run_ms), 1);
     struct flaw *flaw = NULL;
     if (pyro_app_is_local(app))
@@ -313,7 +299,7 @@ static void short_tracking(struct pyro_rule_context *context, struct flaws *flaw
 {
     const struct pyro_app *app = context->app;
     const char *key = "spark.dynamicAllocation.shuffleTracking.timeout";
-    double set = seconds(app, key, 0.001, HUGE_VAL), fetch_failures = 0;
+    double set = seconds(app, key, 1, HUGE_VAL), fetch_failures = 0;
     if (!pyro_app_dynamic_allocation(app) || set >= 60 || app->numbers.shuffle_read_bytes <= 0)
         return;
     for (size_t i = 0; i < app->failures.count; i++)

@@ -114,29 +114,13 @@ static bool measure(struct pyro_rule_context *context, struct churn *found)
     return true;
 }
 
-/* Seconds of a time property: "60s", "2min", "1h", "500ms"; a plain number is seconds. */
-static double seconds_of(struct pyro_slice text, double fallback)
-{
-    double value = 0;
-    size_t i = 0;
-    while (i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9')
-        value = value * 10 + (text.ptr[i++] - '0');
-    if (i == 0)
-        return fallback;
-    struct pyro_slice unit = {text.ptr + i, text.len - i};
-    if (pyro_slice_is(unit, "ms"))
-        return value / 1000;
-    if (pyro_slice_is(unit, "m") || pyro_slice_is(unit, "min"))
-        return value * 60;
-    return pyro_slice_is(unit, "h") ? value * 3600 : value;
-}
-
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct churn *found)
 {
     static const char *const verify =
         "In the next run the Executors page lists about as many executors as ran at the same time.";
     const struct pyro_app *app = context->app;
-    double idle = seconds_of(pyro_app_property(app, "spark.dynamicAllocation.executorIdleTimeout"), 60);
+    double idle =
+        (double)pyro_app_property_time(app, "spark.dynamicAllocation.executorIdleTimeout", 1000, 60000) / 1000;
     double wanted = ceil((found->longest_absent_ms / 1000 + idle) * pyro_limit(context, ROOM));
     if (wanted <= pyro_limit(context, LONGEST_S)) {
         struct pyro_slice timeout = pyro_say(context, "%.0fs", wanted);

@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include "base/memory/allocator.h"
-#include "text/escape.h"
 #include "store/opensearch/opensearch.h"
 #include "text/escape.h"
 

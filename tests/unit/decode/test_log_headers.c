@@ -1,4 +1,5 @@
 /* Headers of text logs, times, own patterns, and lines to records. */
+#include "base/numbers/calendar.h"
 #include "decode/logs/records/header.h"
 
 #include <setjmp.h>
@@ -11,7 +12,6 @@
 
 #include "decode/logs/layout.h"
 #include "decode/logs/named_task.h"
-#include "decode/logs/records/line_time.h"
 #include "decode/logs/records/records.h"
 #include "model/column.h"
 
@@ -104,7 +104,7 @@ static void calendar(void **state)
     int64_t ms;
     bool zoned;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        assert_int_equal(pyro_line_time_read(pyro_slice_from(rows[i].text), &ms, &zoned), strlen(rows[i].text));
+        assert_int_equal(pyro_date_time_read(pyro_slice_from(rows[i].text), &ms, &zoned), strlen(rows[i].text));
         assert_int_equal(ms, rows[i].ms);
     }
 }

@@ -6,8 +6,8 @@
  *          65536K->10728K(251392K), 0.0083420 secs] [Times: ...] */
 #include <string.h>
 
+#include "base/numbers/calendar.h"
 #include "decode/logs/gc/gc_log.h"
-#include "decode/logs/records/line_time.h"
 #include "model/column.h"
 
 static struct pyro_slice from(struct pyro_slice text, size_t skip)
@@ -106,7 +106,7 @@ static void read_decoration(struct pyro_slice text, struct decorations *ret)
     int64_t millionths;
     bool zoned;
     text = trimmed(text);
-    if (pyro_line_time_read(text, &ret->time_ms, &zoned) > 0)
+    if (pyro_date_time_read(text, &ret->time_ms, &zoned) > 0)
         return;
     ret->gc |= pyro_slice_is(text, "gc") || pyro_slice_starts_with(text, "gc,") || pyro_slice_starts_with(text, "gc ");
     size_t len = read_decimal(text, &millionths);
@@ -235,7 +235,7 @@ static bool read_java8(struct pyro_slice line, struct pyro_gc_event *ret)
 {
     int64_t millionths;
     bool zoned;
-    size_t len = pyro_line_time_read(line, &ret->time_ms, &zoned);
+    size_t len = pyro_date_time_read(line, &ret->time_ms, &zoned);
     if (len > 0)
         line = trimmed(from(line, len));
     else

@@ -2,8 +2,8 @@
 
 #include "base/json/json_read.h"
 #include "base/json/unescape.h"
+#include "base/numbers/calendar.h"
 #include "decode/logs/layout.h"
-#include "decode/logs/records/line_time.h"
 #include "model/column.h"
 #include "model/failure_text.h"
 
@@ -213,7 +213,7 @@ static void read_words(const struct pyro_log_envelope *envelope, const struct py
     for (size_t i = 0; i < count && ret->time_ms == PYRO_NONE; i++) {
         int64_t time_ms;
         bool zoned;
-        if (pyro_line_time_read(words[i], &time_ms, &zoned) == words[i].len && zoned)
+        if (pyro_date_time_read(words[i], &time_ms, &zoned) == words[i].len && zoned)
             ret->time_ms = time_ms;
     }
     for (size_t i = 0; i < sizeof(known_prefixes) / sizeof(*known_prefixes); i++) {
@@ -345,7 +345,7 @@ static bool open_json(struct pyro_log_envelope *envelope, struct pyro_slice line
     ret->error_stream = pyro_slice_is(parts.stream, "stderr");
     ret->container = parts.pod;
     ret->host = parts.host;
-    if (parts.time.ptr && (pyro_line_time_read(parts.time, &ret->time_ms, &zoned) == 0 || !zoned))
+    if (parts.time.ptr && (pyro_date_time_read(parts.time, &ret->time_ms, &zoned) == 0 || !zoned))
         ret->time_ms = PYRO_NONE;
     return true;
 }

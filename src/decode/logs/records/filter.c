@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/numbers/calendar.h"
 #include "decode/logs/named_task.h"
-#include "decode/logs/records/line_time.h"
 #include "model/column.h"
 #include "model/exception_chain.h"
 
@@ -80,7 +80,7 @@ bool pyro_log_filter_time(const char *text, int64_t offset_s, int64_t *ret_ms)
     int made = snprintf(whole, sizeof(whole), "%s%s", text, rest);
     if (made < 0 || (size_t)made >= sizeof(whole))
         return false;
-    size_t used = pyro_line_time_read(pyro_slice_from(whole), ret_ms, &zoned);
+    size_t used = pyro_date_time_read(pyro_slice_from(whole), ret_ms, &zoned);
     if (used == 0 || used != strlen(whole))
         return false;
     *ret_ms -= zoned ? 0 : offset_s * 1000; /* cannot overflow: a day of some year below 10,000 */

@@ -28,7 +28,7 @@ void pyro_log_filter_done(struct pyro_log_filter *filter);
 enum pyro_status pyro_log_filter_grep(struct pyro_log_filter *filter, const char *expression, struct pyro_error *error);
 bool pyro_log_filter_passes(struct pyro_log_filter *filter, const struct pyro_log_file *file,
                             const struct pyro_log_record *record);
-/* "2024-03-01", "2024-03-01 10:15" and what pyro_line_time_read() reads; without a zone `offset_s` applies. False: it
+/* "2024-03-01", "2024-03-01 10:15" and what pyro_date_time_read() reads; without a zone `offset_s` applies. False: it
  * is not a time. */
 bool pyro_log_filter_time(const char *text, int64_t offset_s, int64_t *ret_ms);
 

@@ -1,8 +1,8 @@
 /* Lines of structured logging: {"ts":...,"level":...,"msg":...,"context":{...},"exception":{...},"logger":...}. */
 #include "base/json/json_read.h"
 #include "base/json/unescape.h"
+#include "base/numbers/calendar.h"
 #include "decode/logs/records/header.h"
-#include "decode/logs/records/line_time.h"
 #include "model/column.h"
 
 enum { FRAMES_MOST = 512 };
@@ -173,7 +173,7 @@ bool pyro_log_json_read(struct pyro_log_json *json, struct pyro_slice line, stru
     }
     ret->level = pyro_log_level_of(level);
     if (at.error || ret->level == PYRO_LEVEL_NONE || !message.ptr ||
-        pyro_line_time_read(time, &ret->time_ms, &ret->zoned) == 0)
+        pyro_date_time_read(time, &ret->time_ms, &ret->zoned) == 0)
         return false;
     pyro_text_decode(&json->message, message, NULL);
     if (exception.len > 0) {

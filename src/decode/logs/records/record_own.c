@@ -1,8 +1,7 @@
 /* Headers by a user's pattern in the language of log4j's PatternLayout. */
-#include "decode/logs/records/header.h"
-
 #include "base/memory/allocator.h"
-#include "decode/logs/records/line_time.h"
+#include "base/numbers/calendar.h"
+#include "decode/logs/records/header.h"
 #include "model/column.h"
 
 enum { ITEMS_MOST = 64, PATTERN_MOST = 1024, FRACTION_MOST = 9 };
@@ -178,10 +177,9 @@ static enum pyro_status take_time_options(struct item *item, const char **at, st
         return refuse(error, "has a form of times that pyrometer cannot read", form);
     if (!take_option(at, &zone))
         return PYRO_OK;
-    item->zoned = pyro_line_zone_read(zone, &item->zone_s) == zone.len && zone.len > 0;
+    item->zoned = pyro_zone_read(zone, &item->zone_s) == zone.len && zone.len > 0;
     if (!item->zoned && pyro_slice_starts_with(zone, "GMT"))
-        item->zoned =
-            pyro_line_zone_read((struct pyro_slice){zone.ptr + 3, zone.len - 3}, &item->zone_s) + 3 == zone.len;
+        item->zoned = pyro_zone_read((struct pyro_slice){zone.ptr + 3, zone.len - 3}, &item->zone_s) + 3 == zone.len;
     return item->zoned ? PYRO_OK : refuse(error, "has a time zone that is not UTC or an offset such as +01:00", zone);
 }
 
@@ -326,7 +324,7 @@ static bool take_month(struct cursor *cursor, int *ret)
 
 static bool take_zone(struct cursor *cursor, struct clock *clock)
 {
-    size_t used = pyro_line_zone_read((struct pyro_slice){cursor->at, left(cursor)}, &clock->zone_s);
+    size_t used = pyro_zone_read((struct pyro_slice){cursor->at, left(cursor)}, &clock->zone_s);
     cursor->at += used;
     clock->zoned = used > 0;
     return used > 0;
@@ -355,7 +353,7 @@ static bool take_part(struct cursor *cursor, char letter, size_t n, struct clock
         return take_number(cursor, 2, &clock->second);
     case 'S':
     case 'n':
-        cursor->at += pyro_line_fraction_read(rest, &clock->ms);
+        cursor->at += pyro_fraction_read(rest, &clock->ms);
         return rest.len == n && cursor->at == rest.ptr + n;
     case 'E':
         cursor->at += rest.len;
@@ -403,9 +401,8 @@ static bool take_time(struct cursor *cursor, const struct item *item, struct pyr
     if (!take_form(cursor, item->text, &clock) || clock.month < 1 || clock.month > 12 || clock.day < 1 ||
         clock.day > 31 || clock.hour > 23 || clock.minute > 59 || clock.second > 60)
         return false;
-    int64_t seconds =
-        ((pyro_line_days(clock.year, clock.month, clock.day) * 24 + clock.hour) * 60 + clock.minute) * 60 +
-        clock.second - clock.zone_s;
+    int64_t seconds = ((pyro_days_of(clock.year, clock.month, clock.day) * 24 + clock.hour) * 60 + clock.minute) * 60 +
+                      clock.second - clock.zone_s;
     ret->time_ms = seconds * 1000 + clock.ms; /* cannot overflow: a year has four digits */
     ret->zoned = clock.zoned;
     return true;

@@ -1,7 +1,6 @@
 /* Headers of text lines, read by hand: this runs for every line of a log. */
+#include "base/numbers/calendar.h"
 #include "decode/logs/records/header.h"
-
-#include "decode/logs/records/line_time.h"
 #include "model/column.h"
 
 enum { FIELDS_MOST = 8, BRACKET_MOST = 256 };
@@ -188,7 +187,7 @@ static bool take_time(struct cursor *cursor, struct pyro_log_header *header)
 {
     bool bracket = cursor->at < cursor->end && *cursor->at == '[';
     struct pyro_slice text = {cursor->at + bracket, left(cursor) - bracket};
-    size_t used = pyro_line_time_read(text, &header->time_ms, &header->zoned);
+    size_t used = pyro_date_time_read(text, &header->time_ms, &header->zoned);
     if (used == 0 || (bracket && (used >= text.len || text.ptr[used] != ']')))
         return false;
     cursor->at = text.ptr + used + bracket;

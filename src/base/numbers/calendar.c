@@ -1,15 +1,31 @@
-#include "decode/logs/records/line_time.h"
+#include "base/numbers/calendar.h"
 
-int64_t pyro_line_days(int year, int month, int day)
+/* Years are counted from March, so that the day that some have more comes last, and eras of 400 years from the year 0
+ * (H. Hinnant's formulas). */
+enum { ERA_DAYS = 146097, EPOCH = 719468 };
+
+int64_t pyro_days_of(int64_t year, int64_t month, int64_t day)
 {
-    int64_t y = month <= 2 ? year - 1 : year;
-    int64_t era = (y >= 0 ? y : y - 399) / 400;
-    int64_t of_era = y - era * 400;
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
     int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    return era * ERA_DAYS + of_era * 365 + of_era / 4 - of_era / 100 + of_year - EPOCH;
 }
 
-size_t pyro_line_fraction_read(struct pyro_slice text, int64_t *ret_ms)
+void pyro_day_split(int64_t days, int64_t *ret_year, unsigned *ret_month, unsigned *ret_day)
+{
+    days += EPOCH;
+    int64_t era = (days >= 0 ? days : days - (ERA_DAYS - 1)) / ERA_DAYS;
+    unsigned of_era = (unsigned)(days - era * ERA_DAYS);
+    unsigned of_400 = (of_era - of_era / 1460 + of_era / 36524 - of_era / (ERA_DAYS - 1)) / 365;
+    unsigned of_year = of_era - (365 * of_400 + of_400 / 4 - of_400 / 100);
+    unsigned from_march = (5 * of_year + 2) / 153;
+    *ret_day = of_year - (153 * from_march + 2) / 5 + 1;
+    *ret_month = from_march < 10 ? from_march + 3 : from_march - 9;
+    *ret_year = (int64_t)of_400 + era * 400 + (*ret_month <= 2);
+}
+
+size_t pyro_fraction_read(struct pyro_slice text, int64_t *ret_ms)
 {
     enum { MOST = 9, KEPT = 3 };
     int64_t ms = 0;
@@ -23,7 +39,7 @@ size_t pyro_line_fraction_read(struct pyro_slice text, int64_t *ret_ms)
     return n;
 }
 
-size_t pyro_line_zone_read(struct pyro_slice text, int64_t *ret_seconds)
+size_t pyro_zone_read(struct pyro_slice text, int64_t *ret_seconds)
 {
     const char *p = text.ptr;
     *ret_seconds = 0;
@@ -65,7 +81,7 @@ static size_t read_date(struct pyro_slice text, int64_t *ret_days)
     if (month < 1 || month > 12 || day < 1 || day > 31)
         return 0;
     year = long_year ? century * 100 + year : year + (year < TURN ? CENTURY : CENTURY - 100);
-    *ret_days = pyro_line_days(year, month, day);
+    *ret_days = pyro_days_of(year, month, day);
     return 8 + long_year;
 }
 
@@ -75,7 +91,7 @@ static size_t read_rest(struct pyro_slice text, int64_t *ms, bool *ret_zoned)
     size_t at = 0;
     int64_t part, zone;
     if (text.len > 1 && (text.ptr[0] == '.' || text.ptr[0] == ',')) {
-        size_t digits = pyro_line_fraction_read((struct pyro_slice){text.ptr + 1, text.len - 1}, &part);
+        size_t digits = pyro_fraction_read((struct pyro_slice){text.ptr + 1, text.len - 1}, &part);
         if (digits > 0) {
             *ms += part;
             at = digits + 1;
@@ -84,13 +100,13 @@ static size_t read_rest(struct pyro_slice text, int64_t *ms, bool *ret_zoned)
     /* A blank before a zone: "+0100" and "UTC" only, since " - message" may follow as well. */
     size_t blank = at + 3 < text.len && text.ptr[at] == ' ' && (text.ptr[at + 1] == 'U' || text.ptr[at + 1] == '+');
     struct pyro_slice rest = {text.ptr + at + blank, text.len - at - blank};
-    size_t used = pyro_line_zone_read(rest, &zone);
+    size_t used = pyro_zone_read(rest, &zone);
     *ret_zoned = used > 0;
     *ms -= zone * 1000; /* cannot overflow: a day of some year below 10,000 */
     return used ? at + blank + used : at;
 }
 
-size_t pyro_line_time_read(struct pyro_slice text, int64_t *ret_ms, bool *ret_zoned)
+size_t pyro_date_time_read(struct pyro_slice text, int64_t *ret_ms, bool *ret_zoned)
 {
     int64_t days;
     size_t at = read_date(text, &days);
