@@ -9,8 +9,8 @@ enum { PYRO_CREW_MOST = 16 }; /* threads */
 struct pyro_crew_work {
     size_t count;
     /* Does piece `index`. Pieces begin in their order. `worker`: 0 is the calling thread, the others are below the
-     * number of threads; one worker does one piece at a time. `stop`: to be asked by long work. Not PYRO_OK: no thread begins
-     * another piece. */
+     * number of threads; one worker does one piece at a time. `stop`: to be asked by long work. Not PYRO_OK: no thread
+     * begins another piece. */
     enum pyro_status (*work)(void *context, unsigned worker, size_t index, const struct pyro_stop *stop,
                              struct pyro_error *error);
     void *context;
