@@ -14,11 +14,14 @@ struct pyro_byte_input {
     void *context;
 };
 
+struct pyro_codec_block_format;
+
 /* Stored bytes that decompress alone, whole frames or blocks, taken out of a stream without decompressing them. Several
  * may be unpacked at the same time, by any threads. Zeroed to begin with, and used again and again. */
 struct pyro_unit {
     const struct pyro_allocator *allocator; /* borrowed */
     const struct pyro_codec *codec;
+    const struct pyro_codec_block_format *format; /* of a codec of codec_blocks.h; other codecs do not set it */
     unsigned char *stored;
     size_t len, capacity;
     size_t plain_most; /* it decompresses to no more */

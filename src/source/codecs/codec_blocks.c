@@ -149,15 +149,17 @@ enum pyro_status pyro_codec_blocks_take_unit(void *state, struct pyro_unit *unit
     if (used == 0)
         return PYRO_OK;
     PYRO_TRY(pyro_unit_set(unit, pyro_input_buffer_at(intake), used, plain, error));
+    unit->format = format;
     pyro_input_buffer_skip(intake, used);
     stream->finished = finished;
     return PYRO_OK;
 }
 
-enum pyro_status pyro_codec_blocks_unpack_unit(const struct pyro_codec_block_format *format,
-                                               const struct pyro_unit *unit, void *plain, size_t *ret_len,
-                                               const char **ret_damage)
+enum pyro_status pyro_codec_blocks_unpack_unit(struct pyro_unit *unit, void *plain, size_t *ret_len,
+                                               const char **ret_damage, struct pyro_error *error)
 {
+    const struct pyro_codec_block_format *format = unit->format;
+    (void)error;
     *ret_len = 0;
     for (size_t place = 0; place < unit->len;) {
         struct pyro_codec_block block = {0};

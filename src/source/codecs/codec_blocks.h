@@ -36,11 +36,10 @@ enum pyro_status pyro_codec_blocks_open(const struct pyro_codec_block_format *fo
 enum pyro_status pyro_codec_blocks_read(void *state, void *buffer, size_t capacity, size_t *ret_len,
                                         const char **ret_damage, struct pyro_error *error);
 void pyro_codec_blocks_close(void *state);
-/* A codec's `take`, and its `unpack` with the format. */
+/* And these its `take` and `unpack`. */
 enum pyro_status pyro_codec_blocks_take_unit(void *state, struct pyro_unit *unit, struct pyro_error *error);
-enum pyro_status pyro_codec_blocks_unpack_unit(const struct pyro_codec_block_format *format,
-                                               const struct pyro_unit *unit, void *plain, size_t *ret_len,
-                                               const char **ret_damage);
+enum pyro_status pyro_codec_blocks_unpack_unit(struct pyro_unit *unit, void *plain, size_t *ret_len,
+                                               const char **ret_damage, struct pyro_error *error);
 
 static inline uint32_t pyro_be16(const unsigned char *p)
 {

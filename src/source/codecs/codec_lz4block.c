@@ -72,13 +72,6 @@ static enum pyro_status lz4block_open(const struct pyro_allocator *allocator, st
     return pyro_codec_blocks_open(&FORMAT, allocator, input, ret_state, error);
 }
 
-static enum pyro_status lz4block_unpack(struct pyro_unit *unit, void *plain, size_t *ret_len, const char **ret_damage,
-                                        struct pyro_error *error)
-{
-    (void)error;
-    return pyro_codec_blocks_unpack_unit(&FORMAT, unit, plain, ret_len, ret_damage);
-}
-
 const struct pyro_codec pyro_codec_lz4block = {
     .name = "lz4",
     .recognises = recognises,
@@ -86,5 +79,5 @@ const struct pyro_codec pyro_codec_lz4block = {
     .read = pyro_codec_blocks_read,
     .close = pyro_codec_blocks_close,
     .take = pyro_codec_blocks_take_unit,
-    .unpack = lz4block_unpack,
+    .unpack = pyro_codec_blocks_unpack_unit,
 };

@@ -57,25 +57,7 @@ static enum pyro_status lzf_open(const struct pyro_allocator *allocator, struct 
     return pyro_codec_blocks_open(&FORMAT, allocator, input, ret_state, error);
 }
 
-static enum pyro_status lzf_unpack(struct pyro_unit *unit, void *plain, size_t *ret_len, const char **ret_damage,
-                                   struct pyro_error *error)
-{
-    (void)error;
-    return pyro_codec_blocks_unpack_unit(&FORMAT, unit, plain, ret_len, ret_damage);
-}
-
 #else
-
-/* Never called: nothing opens. */
-static enum pyro_status lzf_unpack(struct pyro_unit *unit, void *plain, size_t *ret_len, const char **ret_damage,
-                                   struct pyro_error *error)
-{
-    (void)unit;
-    (void)plain;
-    (void)ret_damage;
-    *ret_len = 0;
-    return pyro_error_set(error, PYRO_ERROR_INTERNAL, "there is no liblzf");
-}
 
 static enum pyro_status lzf_open(const struct pyro_allocator *allocator, struct pyro_byte_input input, void **ret_state,
                                  struct pyro_error *error)
@@ -105,5 +87,5 @@ const struct pyro_codec pyro_codec_lzf = {
     .read = pyro_codec_blocks_read,
     .close = pyro_codec_blocks_close,
     .take = pyro_codec_blocks_take_unit,
-    .unpack = lzf_unpack,
+    .unpack = pyro_codec_blocks_unpack_unit,
 };

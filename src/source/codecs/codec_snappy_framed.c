@@ -103,13 +103,6 @@ static enum pyro_status framed_open(const struct pyro_allocator *allocator, stru
     return pyro_codec_blocks_open(&FORMAT, allocator, input, ret_state, error);
 }
 
-static enum pyro_status framed_unpack(struct pyro_unit *unit, void *plain, size_t *ret_len, const char **ret_damage,
-                                      struct pyro_error *error)
-{
-    (void)error;
-    return pyro_codec_blocks_unpack_unit(&FORMAT, unit, plain, ret_len, ret_damage);
-}
-
 const struct pyro_codec pyro_codec_snappy_framed = {
     .name = "snappy",
     .recognises = recognises,
@@ -117,5 +110,5 @@ const struct pyro_codec pyro_codec_snappy_framed = {
     .read = pyro_codec_blocks_read,
     .close = pyro_codec_blocks_close,
     .take = pyro_codec_blocks_take_unit,
-    .unpack = framed_unpack,
+    .unpack = pyro_codec_blocks_unpack_unit,
 };
