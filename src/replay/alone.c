@@ -115,7 +115,9 @@ static void begin_tasks(struct pyro_replay *replay, struct replay_group *group, 
         if (row && row->executor != executor && replay_has_slot(replay, row->executor) &&
             replay->executors[row->executor].group == kind->group)
             executor = row->executor;
-        int64_t us = kind->scaled ? replay_run_us(replay, number, run, part) : kind->us ? kind->us[part] : row->us;
+        int64_t us = kind->scaled || !(kind->us || row) ? replay_run_us(replay, number, run, part)
+                     : kind->us                         ? kind->us[part]
+                                                        : row->us;
         if (replay->first_ms)
             us = replay_later(us, replay_starting_us(replay, number, executor));
         int64_t slot = replay_slot_us(replay, us, kind->fetch_us ? kind->fetch_us[part] : 0);

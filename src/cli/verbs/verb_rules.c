@@ -1,4 +1,5 @@
 /* pyrometer rules [ID] */
+#include "ending.h"
 #include "loading.h"
 #include "result_output.h"
 
@@ -119,15 +120,14 @@ static int run(const struct cli_call *call)
         return status;
     struct pyro_writer writer = cli_output_writer(&output);
     struct pyro_error error = {.size = sizeof(error)};
-    if (json && pyro_rules_write(rule.id, &writer, &error) != PYRO_OK)
-        status = cli_failure(&error);
-    else if (json)
-        status = CLI_EXIT_OK;
+    enum pyro_status written = PYRO_OK;
+    if (json)
+        written = pyro_rules_write(rule.id, &writer, &error);
     else if (rule.id != NULL)
         explain(&output, &rule);
     else
         list_text(&output);
-    return cli_output_close(&output, true);
+    return cli_result_close_after(&output, written, &error);
 }
 
 static const struct cli_option options[] = {

@@ -241,9 +241,9 @@ static enum pyro_status list_archive(struct pyro_discovery *discovery, struct py
             discovery, path,
             PYRO_SLICE_LITERAL(
                 "is a zip archive with members that are encrypted, or neither stored nor deflated: create it again"));
-    struct archive *archive;
+    struct archive *archive = NULL;
     struct pyro_error error = {.size = sizeof(error)};
-    if (open_zip(fd, &archive, &error) != PYRO_OK)
+    if (open_zip(fd, &archive, &error) != PYRO_OK || !archive)
         return pyro_add_unreadable(discovery, path, pyro_arena_printf(discovery->arena, "%s", error.message));
     enum pyro_status status = list_members(discovery, path, archive, listing, found);
     archive_read_free(archive);

@@ -163,8 +163,9 @@ static enum pyro_status unpack_damaged(const struct pyro_unit *unit, struct stor
 {
     void *state = NULL;
     size_t len = 0, got = 1;
-    PYRO_TRY(zstd_open(unit->allocator, (struct pyro_byte_input){read_stored, &stored}, &state, error));
-    enum pyro_status status = PYRO_OK;
+    enum pyro_status status = zstd_open(unit->allocator, (struct pyro_byte_input){read_stored, &stored}, &state, error);
+    if (!state)
+        return status;
     while (status == PYRO_OK && got > 0 && len < capacity) {
         status = zstd_read(state, plain + len, capacity - len, &got, ret_damage, error);
         len += status == PYRO_OK ? got : 0;

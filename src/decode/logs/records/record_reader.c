@@ -73,7 +73,7 @@ static struct pyro_slice keep(struct state *state, struct pyro_slice text)
 static struct pyro_slice application_of(struct state *state, struct pyro_slice container)
 {
     size_t at = 10, groups = 0, end;
-    if (!pyro_slice_starts_with(container, "container_"))
+    if (!container.ptr || !pyro_slice_starts_with(container, "container_"))
         return PYRO_SLICE_NULL;
     const char *behind = container.ptr[at] == 'e' ? memchr(container.ptr + at, '_', container.len - at) : NULL;
     at = behind ? (size_t)(behind - container.ptr) + 1 : at;
