@@ -97,7 +97,8 @@ static struct fuzz_result fuzz_read_all(const struct pyro_codec *codec, struct f
     return result;
 }
 
-/* Also compares what units give with what reading gives. */
+/* Also compares what units give with what reading gives. Not of damaged streams: at once, libzstd accepts some frames
+ * that its streaming decoder refuses, such as blocks larger than the window. */
 static int fuzz_codec(const struct pyro_codec *codec, const uint8_t *data, size_t size)
 {
     static const size_t PIECES[] = {1, 13, 4096, SIZE_MAX}, ROOM[] = {1, 100, 65536, 1024 * 1024};
@@ -107,8 +108,8 @@ static int fuzz_codec(const struct pyro_codec *codec, const uint8_t *data, size_
     codec->recognises(input.data, input.size < PYRO_SNIFF_BYTES ? input.size : PYRO_SNIFF_BYTES);
     struct fuzz_result read = fuzz_read_all(codec, input, ROOM[data[1] % 4], false);
     struct fuzz_result units = fuzz_read_all(codec, input, ROOM[data[1] % 4], true);
-    if (read.complete && units.complete &&
-        (read.total != units.total || read.hash != units.hash || read.damage != units.damage))
+    if (read.complete && units.complete && !read.damage &&
+        (units.damage || read.total != units.total || read.hash != units.hash))
         abort();
     return 0;
 }

@@ -1,5 +1,7 @@
 #include "source/codecs/zstd_frame.h"
 
+#include <string.h>
+
 #include "source/codecs/codec_blocks.h"
 
 enum {
@@ -40,8 +42,19 @@ static enum pyro_zstd_frame_state find_skippable(const unsigned char *at, size_t
     return len < ret->stored ? PYRO_ZSTD_FRAME_CUT : PYRO_ZSTD_FRAME_WHOLE;
 }
 
+/* Whether the bytes that are available can begin a frame. What cannot is not waited for: libzstd reads the magic
+ * numbers of its former formats differently in pieces of other sizes. */
+static bool may_begin(const unsigned char *at, size_t len)
+{
+    size_t n = len < MAGIC_BYTES ? len : MAGIC_BYTES;
+    return n == 0 || memcmp(at, "\x28\xb5\x2f\xfd", n) == 0 ||
+           ((at[0] & 0xf0) == 0x50 && memcmp(at + 1, "\x2a\x4d\x18", n - 1) == 0);
+}
+
 enum pyro_zstd_frame_state pyro_zstd_frame_find(const unsigned char *at, size_t len, struct pyro_zstd_frame *ret)
 {
+    if (!may_begin(at, len))
+        return PYRO_ZSTD_FRAME_OTHER;
     if (len < MAGIC_BYTES + 2)
         return PYRO_ZSTD_FRAME_CUT;
     if ((pyro_le32(at) & ~UINT32_C(15)) == MAGIC_SKIPPABLE)
