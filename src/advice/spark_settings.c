@@ -102,8 +102,7 @@ double pyro_setting_magnitude(const struct pyro_setting_row *row, struct pyro_sl
         return pyro_spark_time_read(value, (int64_t)row->unit, &whole) ? (double)whole : (double)NAN;
     struct pyro_slice text = pyro_trim(value);
     bool negative = text.len > 0 && text.ptr[0] == '-';
-    text.ptr += negative;
-    text.len -= negative;
+    pyro_slice_drop(&text, negative);
     return !pyro_decimal_read(text, &number) ? (double)NAN : negative ? -number : number;
 }
 

@@ -57,8 +57,7 @@ bool pyro_next_line(struct pyro_slice *text, struct pyro_slice *line)
     *line = (struct pyro_slice){text->ptr, end};
     if (line->len > 0 && line->ptr[line->len - 1] == '\r')
         line->len--;
-    text->ptr += used;
-    text->len -= used;
+    pyro_slice_drop(text, used);
     return true;
 }
 

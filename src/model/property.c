@@ -34,8 +34,7 @@ int64_t pyro_property_int(struct pyro_slice given, int64_t fallback)
     struct pyro_slice text = pyro_trim(given);
     bool signs = text.len > 0 && (text.ptr[0] == '-' || text.ptr[0] == '+'), negative = signs && text.ptr[0] == '-';
     int64_t value;
-    text.ptr += signs;
-    text.len -= signs;
+    pyro_slice_drop(&text, signs);
     if (!pyro_take_digits(&text, &value) || text.len > 0)
         return fallback;
     return negative ? -value : value;

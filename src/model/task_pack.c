@@ -87,8 +87,7 @@ static bool take_metrics(struct pyro_slice *from, const int64_t *lengths, size_t
         ends[i] = end;
     }
     *ret_bytes = (struct pyro_slice){from->ptr, end};
-    from->ptr += end;
-    from->len -= end;
+    pyro_slice_drop(from, end);
     return true;
 }
 

@@ -51,8 +51,7 @@ static bool read_amount(const struct pyro_predicted_setting *setting, struct pyr
 {
     bool size = setting->type == PYRO_PREDICTED_SIZE, negative = text.ptr[0] == '-';
     int64_t value, unit = (int64_t)setting->unit;
-    text.ptr += negative;
-    text.len -= negative;
+    pyro_slice_drop(&text, negative);
     if (!pyro_take_digits(&text, &value))
         return false;
     if (text.len > 0)

@@ -29,8 +29,7 @@ bool pyro_take_digits(struct pyro_slice *text, int64_t *ret)
             return false;
     if (digits == 0)
         return false;
-    text->ptr += digits;
-    text->len -= digits;
+    pyro_slice_drop(text, digits);
     *ret = value;
     return true;
 }
@@ -101,8 +100,7 @@ static bool take_number(struct pyro_slice *text, bool *ret_negative, int64_t *re
 {
     *text = pyro_trim(*text);
     *ret_negative = text->len > 0 && text->ptr[0] == '-';
-    text->ptr += *ret_negative;
-    text->len -= *ret_negative;
+    pyro_slice_drop(text, *ret_negative);
     return pyro_take_digits(text, ret);
 }
 

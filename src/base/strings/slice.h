@@ -42,6 +42,13 @@ static inline bool pyro_slice_ends_with(struct pyro_slice a, const char *suffix)
     return a.len >= n && memcmp(a.ptr + (a.len - n), suffix, n) == 0;
 }
 
+/* Takes the first `n` bytes off, which the text has. Adding even 0 to an unknown text's null pointer is undefined. */
+static inline void pyro_slice_drop(struct pyro_slice *text, size_t n)
+{
+    if (n > 0)
+        *text = (struct pyro_slice){text->ptr + n, text->len - n};
+}
+
 /* Byte order, shorter first on a common prefix; the order every report sorts names in. */
 int pyro_slice_compare(struct pyro_slice a, struct pyro_slice b);
 

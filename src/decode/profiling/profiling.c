@@ -21,8 +21,7 @@ static struct pyro_slice take_line(struct pyro_slice *text, bool *ret_whole)
     const char *end = memchr(text->ptr, '\n', text->len);
     struct pyro_slice line = {text->ptr, end ? (size_t)(end - text->ptr) : text->len};
     *ret_whole = end != NULL;
-    text->ptr += line.len + (end ? 1 : 0);
-    text->len -= line.len + (end ? 1 : 0);
+    pyro_slice_drop(text, line.len + (end ? 1 : 0));
     return line;
 }
 

@@ -103,13 +103,11 @@ static struct pyro_slice subject_of(const struct pyro_run *run, struct pyro_slic
 {
     struct pyro_slice key = of;
     if (pyro_slice_starts_with(of, "property.")) {
-        key.ptr += sizeof("property.") - 1;
-        key.len -= sizeof("property.") - 1;
+        pyro_slice_drop(&key, strlen("property."));
         return pair_of(run->properties.items, run->properties.count, key);
     }
     if (pyro_slice_starts_with(of, "tag.")) {
-        key.ptr += sizeof("tag.") - 1;
-        key.len -= sizeof("tag.") - 1;
+        pyro_slice_drop(&key, strlen("tag."));
         return pair_of(run->tags.items, run->tags.count, key);
     }
     return run->name;

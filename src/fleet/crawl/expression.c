@@ -243,8 +243,7 @@ const json_t *pyro_json_at(const json_t *document, struct pyro_slice pointer)
             name[len++] = byte;
         }
         name[len] = '\0';
-        pointer.ptr += used;
-        pointer.len -= used;
+        pyro_slice_drop(&pointer, used);
         bool index = json_is_array(document) && len > 0 && len < 8 && strspn(name, "0123456789") == len;
         document = index ? json_array_get(document, (size_t)atol(name)) : json_object_get(document, name);
     }

@@ -457,8 +457,7 @@ static bool unpack_texts(struct pyro_string_pool *strings, struct pyro_slice *fr
             return false;
         if (pyro_intern(strings, (struct pyro_slice){from->ptr, (size_t)len}) != (uint32_t)i)
             return false;
-        from->ptr += len;
-        from->len -= (size_t)len;
+        pyro_slice_drop(from, (size_t)len);
     }
     return true;
 }

@@ -151,8 +151,7 @@ static bool take_text(struct pyro_slice *from, struct pyro_slice *ret)
     if (len == 0)
         return true;
     *ret = (struct pyro_slice){from->ptr, (size_t)len - 1};
-    from->ptr += len - 1;
-    from->len -= (size_t)len - 1;
+    pyro_slice_drop(from, (size_t)len - 1);
     return true;
 }
 

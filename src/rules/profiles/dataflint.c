@@ -58,8 +58,7 @@ static bool is_disabled(const struct state *state, const char *alert)
     while (list.len > 0) {
         const char *comma = memchr(list.ptr, ',', list.len);
         struct pyro_slice one = {list.ptr, comma ? (size_t)(comma - list.ptr) : list.len};
-        list.ptr += one.len + (comma != NULL);
-        list.len -= one.len + (comma != NULL);
+        pyro_slice_drop(&list, one.len + (comma != NULL));
         while (one.len > 0 && (*one.ptr == ' ' || *one.ptr == '\t'))
             one = (struct pyro_slice){one.ptr + 1, one.len - 1};
         while (one.len > 0 && (one.ptr[one.len - 1] == ' ' || one.ptr[one.len - 1] == '\t'))

@@ -64,6 +64,18 @@ static void test_ints(void **state)
     assert_int_equal(int_of(""), -7);
 }
 
+/* A property that the log does not name is a null slice, which clang's sanitizer watches every reader step through. */
+static void test_absent(void **state)
+{
+    (void)state;
+    struct pyro_app *app = app_with("1");
+    assert_int_equal(pyro_app_property_int(app, "absent", -7), -7);
+    assert_int_equal(pyro_app_property_size(app, "absent", 1, -7), -7);
+    assert_int_equal(pyro_app_property_time(app, "absent", 1, -7), -7);
+    assert_true(pyro_property_decimal(PYRO_SLICE_NULL, -7) == -7);
+    pyro_app_release(app);
+}
+
 static void test_bools(void **state)
 {
     (void)state;
@@ -126,8 +138,8 @@ static void test_sessions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_ints),     cmocka_unit_test(test_bools),
-        cmocka_unit_test(test_kinds), cmocka_unit_test(test_sessions),
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_ints),  cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_bools), cmocka_unit_test(test_kinds), cmocka_unit_test(test_sessions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
