@@ -9,6 +9,9 @@ enum {
     BLOCK_HEADER_BYTES = 3,
     BLOCK_PLAIN_MOST = 128 * 1024,
     CHECKSUM_BYTES = 4,
+    /* Where the window is smaller than the largest block, blocks are limited to the window. At once, libzstd accepts
+     * larger ones; its streaming decoder refuses them. So these frames are for the streaming decoder. */
+    WINDOW_LOG_LEAST = 17,
     WINDOW_LOG_MOST = 27, /* larger windows are for the streaming decoder, which has a limit for them */
 };
 
@@ -25,7 +28,8 @@ static size_t header_bytes(const unsigned char *at)
     bool single = descriptor >> 5 & 1, reserved = descriptor >> 3 & 1;
     if (dictionary || reserved)
         return 0;
-    if (!single && 10 + (at[1] >> 3) >= WINDOW_LOG_MOST)
+    int window_log = 10 + (at[1] >> 3);
+    if (!single && (window_log < WINDOW_LOG_LEAST || window_log >= WINDOW_LOG_MOST))
         return 0;
     return 1 + !single + DICTIONARY_BYTES[dictionary] + (single && size == 0 ? 1 : SIZE_BYTES[size]);
 }

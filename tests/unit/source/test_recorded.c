@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "base/files/whole_file.h"
 #include "log_kit.h"
+#include "source/codecs/zstd_frame.h"
 
 static const char *root;
 
@@ -83,6 +85,24 @@ static void test_every_codec(void **state)
     }
 }
 
+/* Spark ends a frame with each flush: all of them decompress alone. */
+static void test_every_zstd_frame_is_a_unit(void **state)
+{
+    (void)state;
+    enum { LIMIT = 1024 * 1024, FRAMES = 30 };
+    char path[1000];
+    struct pyro_strbuf log = {0};
+    struct pyro_zstd_frame frame = {0};
+    size_t frames = 0;
+    snprintf(path, sizeof(path), "%s/codecs/zstd-single/local-1795241505716.zstd", root);
+    assert_int_equal(pyro_read_whole(path, LIMIT, &log, NULL), PYRO_OK);
+    for (size_t at = 0; at < log.len; at += frame.stored, frames++)
+        assert_int_equal(pyro_zstd_frame_find((const unsigned char *)log.data + at, log.len - at, &frame),
+                         PYRO_ZSTD_FRAME_WHOLE);
+    assert_int_equal(frames, FRAMES);
+    pyro_strbuf_done(&log);
+}
+
 static void test_rolling_parts(void **state)
 {
     (void)state;
@@ -110,6 +130,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_codec),
+        cmocka_unit_test(test_every_zstd_frame_is_a_unit),
         cmocka_unit_test(test_rolling_parts),
         cmocka_unit_test(test_in_progress),
         cmocka_unit_test(test_zip_of_the_history_server),
