@@ -17,8 +17,9 @@ struct scene {
     struct pyro_replay *replay;
 };
 
-/* Two executors of one slot; each stage reads the one before it, and has `tasks` tasks of a second. */
-static struct scene chain(const int *tasks, int stages)
+/* Two executors of one slot; each stage reads the one before it, and has `tasks` tasks of a second. Stages of SQL
+ * executions (`sql`: their ids) do not name what they read, as under adaptive execution. */
+static struct scene chain_of(const int *tasks, const int64_t *sql, int stages)
 {
     struct scene scene = {.app = fixture_app(START, START)};
     int64_t at = START;
@@ -29,7 +30,9 @@ static struct scene chain(const int *tasks, int stages)
         struct pyro_stage *stage = fixture_stage(scene.app, s, at, end);
         stage->shuffle_write_bytes = s + 1 < stages ? 100 : 0;
         stage->shuffle_read_bytes = s > 0 ? 100 : 0;
-        if (s > 0)
+        if (sql)
+            stage->sql = sql[s];
+        else if (s > 0)
             fixture_parents(scene.app, s, ids + s - 1, 1);
         for (int i = 0; i < tasks[s]; i++) {
             struct fixture_task task =
@@ -42,11 +45,21 @@ static struct scene chain(const int *tasks, int stages)
         at = end;
     }
     scene.app->application.end_ms = at;
-    fixture_job(scene.app, 0, START, at, ids, (uint32_t)stages);
+    for (int s = 0; sql && s < stages; s++) {
+        const struct pyro_stage *stage = &scene.app->stages.items[s];
+        fixture_job(scene.app, s, stage->submitted_ms, stage->completed_ms, ids + s, 1)->sql = sql[s];
+    }
+    if (!sql)
+        fixture_job(scene.app, 0, START, at, ids, (uint32_t)stages);
     fixture_analyze(scene.app);
     assert_int_equal(pyro_replay_new(scene.app, &scene.replay, NULL), PYRO_OK);
     assert_int_equal(pyro_replay_base(scene.replay).wall_ms, at - START);
     return scene;
+}
+
+static struct scene chain(const int *tasks, int stages)
+{
+    return chain_of(tasks, NULL, stages);
 }
 
 static struct pyro_replay_result run(const struct scene *scene, const struct pyro_replay_executor *executors,
@@ -195,15 +208,44 @@ static void test_unnamed_parents(void **state)
     scene.replay = other;
     struct pyro_replay_result result = lose(&scene, 2500, 0, false);
     assert_int_equal(result.damage.partitions, 2);
+    assert_int_equal(result.damage.stages, 1);
+    assert_int_equal(result.wall_ms, 6700);
     finish(&scene);
+}
+
+/* A stage of a query reads what the query wrote before it. What it does not read may be lost: only a stage that fails
+ * to fetch has it computed again. */
+static void test_unnamed_parents_in_queries(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t sql[STAGES_MAX];
+        int64_t wall;
+        size_t stages;
+    } cases[] = {
+        {{7, 7, 7}, 6700, 2}, /* as in test_lineage() */
+        {{6, 7, 7}, 5700, 1},
+        {{6, 7, 8}, 4000, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct scene scene = chain_of((const int[]){2, 2, 2}, cases[i].sql, STAGES_MAX);
+        struct pyro_replay_result result = lose(&scene, 2500, 0, false);
+        assert_int_equal(result.wall_ms, cases[i].wall);
+        assert_int_equal(result.damage.stages, cases[i].stages);
+        finish(&scene);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_is_lost),     cmocka_unit_test(test_replacement),
-        cmocka_unit_test(test_lineage),         cmocka_unit_test(test_found_out_before),
-        cmocka_unit_test(test_again_and_again), cmocka_unit_test(test_unnamed_parents),
+        cmocka_unit_test(test_one_is_lost),
+        cmocka_unit_test(test_replacement),
+        cmocka_unit_test(test_lineage),
+        cmocka_unit_test(test_found_out_before),
+        cmocka_unit_test(test_again_and_again),
+        cmocka_unit_test(test_unnamed_parents),
+        cmocka_unit_test(test_unnamed_parents_in_queries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,6 +182,43 @@ static void test_missing_cache_of_a_plan(void **state)
     scene_free(&other);
 }
 
+/* Three queries whose only stage computes the same part and then something of its own. The part aggregates, or only
+ * reads and projects. */
+static struct scene partly_equal_queries(bool aggregates)
+{
+    static const int64_t both[][2] = {{0, 1}, {2, 3}, {4, 5}};
+    struct scene scene = scene_new(2, 2);
+    for (int64_t i = 0; i < 3; i++) {
+        scene_query(&scene, i);
+        add_node(&scene, i, 0, "WholeStageCodegen (2)", 100 + (uint64_t)i);
+        add_node(&scene, i, 1, "Sort", 200 + (uint64_t)i);
+        add_node(&scene, i, 2, "WholeStageCodegen (1)", 77);
+        add_node(&scene, i, 3, aggregates ? "HashAggregate" : "Project", 78);
+        add_node(&scene, i, 4, "Scan csv ", 79);
+        add_rdd(&scene, both[i][0], NULL, "WholeStageCodegen (1)");
+        add_rdd(&scene, both[i][1], &ids[both[i][0]], "WholeStageCodegen (2)");
+        add_stage(&scene, both[i], 2, 5000, NULL, NULL)->sql = i;
+        scene.app->jobs.items[scene.app->jobs.count - 1].sql = i;
+    }
+    return scene;
+}
+
+/* shared_plan 0.5, shared_scan 0.3: of 40 s of each of two stages, without the tenth that reading a cache takes. */
+static void test_share_of_a_part_of_a_stage(void **state)
+{
+    (void)state;
+    for (int aggregates = 0; aggregates < 2; aggregates++) {
+        struct scene scene = partly_equal_queries(aggregates == 1);
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "missing-cache");
+        assert_non_null(finding);
+        assert_string_equal(finding->evidence[1].metric, "repeated_task_ms");
+        double expected = 2 * 40000 * 0.9 * (aggregates ? 0.5 : 0.3);
+        assert_true(finding->evidence[1].value > expected - 1 && finding->evidence[1].value < expected + 1);
+        scene_free(&scene);
+    }
+}
+
 static void test_unused_cache(void **state)
 {
     (void)state;
@@ -427,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_missing_cache_behind_python),
         cmocka_unit_test(test_missing_cache_is_quiet),
         cmocka_unit_test(test_missing_cache_of_a_plan),
+        cmocka_unit_test(test_share_of_a_part_of_a_stage),
         cmocka_unit_test(test_unused_cache),
         cmocka_unit_test(test_cache_eviction),
         cmocka_unit_test(test_nothing_cached_does_not_apply),
