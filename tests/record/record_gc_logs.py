@@ -4,8 +4,8 @@
     python3 tests/record/record_gc_logs.py [NAME...]
 
 A run leaves a folder NAME under tests/artefacts/gc: the event log, and one log for each executor under the name that
-Spark's documentation proposes, APPLICATION-EXECUTOR.gc. Java 8 writes another form; no JDK 8 is recorded here, its lines
-are in tests/unit/decode/test_gc_line.c.
+Spark's documentation proposes, APPLICATION-EXECUTOR.gc. Java 7 and 8 write another form; no such JDK is recorded here, its lines
+are in tests/unit/decode/test_gc_line.c and tests/profiling/gc_log_writer.py.
 """
 
 from __future__ import annotations

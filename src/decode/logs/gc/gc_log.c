@@ -1,6 +1,5 @@
 /* Logs of the JVM's garbage collector to rows: a thread for the process, a span for each pause (gc-pause, its value the
- * bytes freed) and each concurrent phase (gc), and the series heap.used around collections. A line that does not read
- * as a collection is skipped. */
+ * bytes freed) and each concurrent phase (gc), and the series heap.used around collections. Other lines are skipped. */
 #include "decode/logs/gc/gc_log.h"
 
 #include <stdio.h>
@@ -26,17 +25,13 @@ struct gc_log {
 
 bool pyro_gc_log_recognise(struct pyro_slice head, bool whole)
 {
-    struct pyro_gc_event event;
     (void)whole;
     while (head.len > 0) {
         const char *end = memchr(head.ptr, '\n', head.len);
         struct pyro_slice line = {head.ptr, end ? (size_t)(end - head.ptr) : head.len};
         if (line.len > 0 && line.ptr[line.len - 1] == '\r')
             line.len--;
-        if (pyro_gc_line_read(line, &event))
-            return true;
-        /* Unified logs begin with lines about the heap and the processors. */
-        if (line.ptr[0] == '[' && pyro_slice_find(line, "[gc"))
+        if (line.len > 0 && pyro_gc_line_known(line))
             return true;
         if (!end)
             break;
@@ -92,7 +87,7 @@ static bool add_event(struct gc_log *log, const struct pyro_gc_event *event)
         .thread = log->thread,
         .parent = -1,
         .kind = event->pause ? PYRO_SPAN_GC_PAUSE : PYRO_SPAN_GC,
-        .name = event->name,
+        .name = pyro_slice_from(event->name),
         .start_ns = begin,
         .duration_ns = event->duration_ns,
         .value = sized ? event->before - event->after : PYRO_NONE,
@@ -107,14 +102,16 @@ static bool add_event(struct gc_log *log, const struct pyro_gc_event *event)
 
 static enum pyro_status read_lines(struct gc_log *log, struct pyro_text_lines *lines, struct pyro_error *error)
 {
+    struct pyro_gc_reader gc = {0};
+    struct pyro_gc_event event;
     for (;;) {
         struct pyro_slice line;
-        struct pyro_gc_event event;
         PYRO_TRY(pyro_text_lines_next(lines, &line, error));
+        bool any = line.ptr ? pyro_gc_reader_next(&gc, line, &event) : pyro_gc_reader_end(&gc, &event);
+        if (any && !add_event(log, &event))
+            return pyro_no_memory(error);
         if (!line.ptr)
             return PYRO_OK;
-        if (pyro_gc_line_read(line, &event) && !add_event(log, &event))
-            return pyro_no_memory(error);
     }
 }
 
