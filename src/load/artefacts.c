@@ -8,6 +8,7 @@
 #include "base/collections/map.h"
 #include "base/memory/allocator.h"
 #include "base/threads/cpu_meter.h"
+#include "decode/artefact_guess.h"
 #include "load/artefact_owners.h"
 #include "load/logged/logged.h"
 #include "load/logged_failures.h"
@@ -160,6 +161,46 @@ static void take_off(const struct search *search, struct pyro_log_list *list)
     list->unreadable_count = kept;
 }
 
+/* Says of a log that holds no event what it looks like instead; null: it may be one. */
+static struct pyro_slice say_other(struct search *search, const struct pyro_log *log, struct pyro_arena *arena)
+{
+    struct pyro_error refused = {.size = sizeof(refused)};
+    char what[160];
+    size_t len;
+    if (log->layout != PYRO_LAYOUT_SINGLE || log->part_count != 1 || log->parts[0].member.ptr ||
+        place_of(search, log->parts[0].path) != PYRO_PLACE_OTHER ||
+        pyro_part_head(&log->parts[0], search->allocator, search->head, PYRO_ARTEFACT_HEAD, &len, &refused) !=
+            PYRO_OK ||
+        !pyro_artefact_guess((struct pyro_slice){search->head, len}, len < PYRO_ARTEFACT_HEAD, what, sizeof(what)))
+        return PYRO_SLICE_NULL;
+    return pyro_arena_printf(arena, "is not a Spark event log, but %s", what);
+}
+
+/* Beside an event log, a file without events is not taken for another one: it is named among what cannot be read. */
+static bool take_others_off(struct search *search, struct pyro_log_list *list)
+{
+    size_t kept = 0, events = 0;
+    for (size_t i = 0; i < list->count; i++)
+        events += may_be_event_log(search, &list->logs[i]);
+    if (events == 0 || events == list->count)
+        return true;
+    struct pyro_unreadable *rows = pyro_arena_array(&list->arena, list->unreadable_count + list->count, sizeof(*rows));
+    if (!rows)
+        return false;
+    if (list->unreadable_count > 0)
+        memcpy(rows, list->unreadable, list->unreadable_count * sizeof(*rows));
+    list->unreadable = rows;
+    for (size_t i = 0; i < list->count; i++) {
+        struct pyro_slice why = say_other(search, &list->logs[i], &list->arena);
+        if (why.ptr)
+            rows[list->unreadable_count++] = (struct pyro_unreadable){.path = list->logs[i].path, .message = why};
+        else
+            list->logs[kept++] = list->logs[i];
+    }
+    list->count = kept;
+    return true;
+}
+
 /* Of a folder whose applications are made of its other files, nothing is wrong that it has no event log. */
 static void take_folders_off(const char *const *paths, size_t path_count, struct pyro_log_list *list)
 {
@@ -232,6 +273,8 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
     if (!search.head)
         return pyro_no_memory(error);
     enum pyro_status status = search_paths(&search, paths, path_count, ret, error);
+    if (status == PYRO_OK && !how->memory && !take_others_off(&search, list))
+        status = pyro_no_memory(error);
     pyro_release(allocator, search.head);
     if (status == PYRO_OK && search.found.count > 0) {
         ret->items = pyro_arena_array(search.arena, search.found.count, sizeof(*ret->items));

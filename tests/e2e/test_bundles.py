@@ -327,3 +327,25 @@ def test_secrets_of_logs_do_not_reach_the_tables(binary: str, tmp_path: Path) ->
     for statement in ("SELECT * FROM templates", "SELECT * FROM failures"):
         found = rows(binary, tmp_path, statement)
         assert "cannot open" in json.dumps(found) and secret not in json.dumps(found)
+
+
+def test_files_that_are_nothing_do_not_disturb(binary: str, tmp_path: Path) -> None:
+    """Beside an event log, a file without events is named with what it looks like, and is not taken for another log."""
+    folder = tmp_path / "run"
+    shutil.copytree(GC / "serial", folder)
+    alone = rows(binary, folder, "SELECT count(*) AS count FROM tasks")
+    texts = {
+        "README.md": ("# Runs of March\nThree executors each.\n", "text without times"),
+        "other.json": ('{"a": 1}\n{"b": 2}\n', "JSON lines, not Spark's"),
+        "page.xml": ("<html>\n<body/>\n</html>\n", "XML or HTML"),
+        "j9.gc": ('<?xml version="1.0" ?>\n<verbosegc version="R28">\n<gc-op id="3" type="scavenge" timems="3.2" />\n', "a GC log of an unknown form"),
+        "jobs.txt": ("begun 2024-03-01 10:15:02\nended 2024-03-01 10:16:02\n", "text with times, but not a log of a known form"),
+    }
+    for name, (text, _) in texts.items():
+        (folder / name).write_text(text, encoding="ascii")
+    assert rows(binary, folder, "SELECT count(*) AS count FROM tasks") == alone
+    run = run_command([binary, "diagnose", str(folder)])
+    assert run.exit == 0, run.explain()
+    assert sorted(run.err.decode().splitlines()) == sorted(
+        f"pyrometer: cannot read {folder / name}: is not a Spark event log, but {looks}" for name, (_, looks) in texts.items()
+    )

@@ -1,0 +1,71 @@
+/* What a file looks like that is not an event log, in words for people. */
+#include "decode/artefact_guess.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/calendar.h"
+#include "decode/artefact_kinds.h"
+
+/* What logs of garbage collectors have that are read by nothing here: of OpenJ9, of JRockit, of Go. */
+static bool is_unknown_gc_log(struct pyro_slice head)
+{
+    static const char *const marks[] = {"<verbosegc",       "<gc-op ",   "<gc type=",       "<af type=",
+                                        "[INFO ][memory ]", "[memory ]", "Pause Init Mark", "gc 1 @"};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+        if (pyro_slice_find(head, marks[i]))
+            return true;
+    return false;
+}
+
+/* Whether a line of the beginning has a time, near its own beginning. */
+static bool has_times(struct pyro_slice head)
+{
+    enum { LINES = 100, LETTERS = 64 };
+    for (size_t i = 0; i < LINES && head.len > 0; i++) {
+        const char *end = memchr(head.ptr, '\n', head.len);
+        size_t len = end ? (size_t)(end - head.ptr) : head.len;
+        for (size_t at = 0; at < len && at < LETTERS; at++) {
+            int64_t time_ms;
+            bool zoned;
+            if (pyro_date_time_read((struct pyro_slice){head.ptr + at, len - at}, &time_ms, &zoned) > 0)
+                return true;
+        }
+        pyro_slice_drop(&head, end ? len + 1 : len);
+    }
+    return false;
+}
+
+static char first_letter(struct pyro_slice head)
+{
+    for (size_t i = 0; i < head.len; i++)
+        if (!strchr(" \t\r\n", head.ptr[i]))
+            return head.ptr[i];
+    return '\0';
+}
+
+bool pyro_artefact_guess(struct pyro_slice head, bool whole, char *ret, size_t size)
+{
+    const char *what;
+    char first = first_letter(head);
+    if (first == '\0' || (!whole && !memchr(head.ptr, '\n', head.len)) || pyro_slice_find(head, "\"Event\""))
+        return false;
+    enum pyro_artefact_kind kind = pyro_artefact_recognise(head, whole);
+    if (kind != PYRO_ARTEFACT_KINDS) {
+        snprintf(ret, size, "a file of the kind %s: name the folder that has it and the event log",
+                 pyro_artefact_kind_name(kind));
+        return true;
+    }
+    if (memchr(head.ptr, '\0', head.len))
+        what = "not a text";
+    else if (is_unknown_gc_log(head))
+        what = "a GC log of an unknown form";
+    else if (first == '{' || first == '[')
+        what = "JSON lines, not Spark's";
+    else if (first == '<')
+        what = "XML or HTML";
+    else
+        what = has_times(head) ? "text with times, but not a log of a known form" : "text without times";
+    snprintf(ret, size, "%s", what);
+    return true;
+}
