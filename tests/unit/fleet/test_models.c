@@ -173,6 +173,34 @@ static void test_simulator(void **state)
     assert_int_equal(pyro_fleet_models_fit(runs, RUNS, &simulator, &arena, &found, NULL), PYRO_ERROR_MEMORY);
 }
 
+/* How far runs were above their predictions at most, as a share. */
+static double largest_residual(const struct pyro_fleet_fit *fit)
+{
+    double largest = -1;
+    for (size_t i = 0; i < fit->predictions; i++)
+        largest = fmax(largest, fit->predicted[i].observed_ms / fit->predicted[i].predicted_ms - 1);
+    return largest;
+}
+
+/* Nine residuals are few, ten are not. */
+static void test_few_residuals(void **state)
+{
+    (void)state;
+    struct pyro_fleet_run runs[RUNS];
+    struct pyro_fleet_models found;
+    make(runs, amdahl);
+    for (int i = 0; i < RUNS; i++)
+        runs[i].duration_ms *= 1 + 0.02 * (i * 3 % 5);
+    for (size_t residuals = 9; residuals <= 10; residuals++) {
+        assert_int_equal(pyro_fleet_models_fit(runs, residuals + 3, NULL, &arena, &found, NULL), PYRO_OK);
+        const struct pyro_fleet_fit *fit = &found.fits[PYRO_FLEET_AMDAHL];
+        assert_int_equal(fit->predictions, residuals);
+        double largest = largest_residual(fit);
+        assert_true(largest > 0.01);
+        assert_int_equal(fit->high > largest, residuals == 9);
+    }
+}
+
 static void test_interval(void **state)
 {
     (void)state;
@@ -202,10 +230,9 @@ static int reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_true_models_win, reset),
-        cmocka_unit_test_teardown(test_what_is_missing, reset),
-        cmocka_unit_test_teardown(test_simulator, reset),
-        cmocka_unit_test_teardown(test_interval, reset),
+        cmocka_unit_test_teardown(test_true_models_win, reset), cmocka_unit_test_teardown(test_what_is_missing, reset),
+        cmocka_unit_test_teardown(test_simulator, reset),       cmocka_unit_test_teardown(test_interval, reset),
+        cmocka_unit_test_teardown(test_few_residuals, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
