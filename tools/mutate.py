@@ -70,6 +70,7 @@ EXEMPT_NAMES = {
         rules/tasks/task_outliers.c:HEAVY rules/tasks/task_outliers.c:SLOW rules/tasks/task_outliers.c:LATE REPLAY_KIND_BITS REPLAY_FACTOR_BITS
         replay/times.h:BYTES replay/times.h:MEAN DIMENSIONS PYRO_FLEET_COLUMNS""",
     "a hundredth more or less of the input changes a prediction by about as much": "fleet/suggest/simulate_logs.c:SCALE_EQUAL",
+    "only decides between answers that are equally good": "predict/optimise.c:0.01 predict/optimise.c:0.01#2",
     "absorbs rounding": "EQUAL_ERROR DEPENDENT ROUNDING fleet/models/nnls.c:EQUAL fleet/suggest/run_settings.c:0.5",
 }
 EXEMPT = {name: reason for reason, names in EXEMPT_NAMES.items() for name in names.split()}

@@ -73,11 +73,47 @@ static void test_confidence_of_a_bad_replay(void **state)
     whatif_free(&scene);
 }
 
+/* Ten executors, or twenty, which are a second faster: by less than a 200th of the run, or by more. */
+static void test_runs_that_are_alike(void **state)
+{
+    (void)state;
+    for (int64_t first_ms = 160000; first_ms <= 200000; first_ms += 40000) {
+        struct whatif_scene scene = whatif_scene(first_ms + WALL_MS);
+        struct pyro_setting ten = {.key = PYRO_SLICE_LITERAL("spark.executor.instances"),
+                                   .value = PYRO_SLICE_LITERAL("10")},
+                            twenty = {.key = ten.key, .value = PYRO_SLICE_LITERAL("20")};
+        struct pyro_advice advice[] = {{.settings = &ten, .setting_count = 1},
+                                       {.settings = &twenty, .setting_count = 1}};
+        struct pyro_finding finding = {.stage = PYRO_NONE, .confidence = 1, .advice = advice, .advice_count = 2};
+        struct pyro_finding_list findings = {.items = &finding, .count = 1};
+        struct pyro_diagnosis diagnosis = {.app = scene.app};
+        fixture_executor(scene.app, "1", 1, WHATIF_START, PYRO_NONE);
+        fixture_property(scene.app, "spark", "spark.executor.instances", "1");
+        whatif_stage(&scene, 0, first_ms);
+        struct fixture_task first = whatif_task(&scene, 0, first_ms);
+        fixture_add(scene.app, &first);
+        whatif_stage(&scene, first_ms, first_ms + WALL_MS);
+        scene.app->stages.items[1].partitions = TASKS;
+        for (int i = 0; i < TASKS; i++) {
+            struct fixture_task task = whatif_task(&scene, first_ms + i * TASK_MS, first_ms + (i + 1) * TASK_MS);
+            fixture_add(scene.app, &task);
+        }
+        whatif_answer(&scene, "executors=1", NULL);
+        pyro_arena_init(&diagnosis.arena, NULL);
+        assert_int_equal(pyro_findings_price(&diagnosis, &scene.whatif.run, 1, NULL, &findings, NULL), PYRO_OK);
+        assert_int_equal(finding.fix_count, 1);
+        assert_string_equal(finding.fix->value.ptr, first_ms == 160000 ? "20" : "10");
+        pyro_arena_done(&diagnosis.arena);
+        whatif_free(&scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_settings_or_program),
         cmocka_unit_test(test_confidence_of_a_bad_replay),
+        cmocka_unit_test(test_runs_that_are_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
