@@ -28,7 +28,7 @@ static void test_days_of_history(void **state)
     assert_int_equal(history_of(rows, RUNS).count, RUNS - 1);
 }
 
-/* An outlier is one of three runs of a configuration; of two, nobody knows which. */
+/* An outlier is one of three runs of a configuration; of two runs, either may be one. */
 static void test_runs_that_judge_an_outlier(void **state)
 {
     (void)state;

@@ -69,8 +69,8 @@ static double share_when_cut(int large, double less, double more, uint32_t count
     return share;
 }
 
-/* LUMP 3: 2.7 times the median is divided like the others, wider apart by the root of 2. 3.3 times stays whole: what is
- * above the median comes on top of an even share. */
+/* LUMP 3: 2.7 times the median is divided like the others, with larger differences: by the root of 2. 3.3 times stays
+ * whole: what is above the median comes on top of an even share. */
 static void test_lumps(void **state)
 {
     (void)state;
