@@ -1,5 +1,5 @@
 /* Budgets from YAML or JSON. */
-#include "base/files/settings_file.h"
+#include "base/files/yaml_file.h"
 #include "compare/gate.h"
 
 static enum pyro_status read_tolerance(const struct pyro_yaml *map, const char *path, double *ret,

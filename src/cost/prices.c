@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/files/settings_file.h"
+#include "base/files/yaml_file.h"
 #include "base/options.h"
 
 #define SCHEMA "pyrometer.prices/1"

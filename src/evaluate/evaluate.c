@@ -2,7 +2,7 @@
 #include "evaluate/evaluate.h"
 
 #include "base/error.h"
-#include "base/files/settings_file.h"
+#include "base/files/yaml_file.h"
 #include "base/memory/allocator.h"
 #include "base/numbers/saturate.h"
 #include "base/options.h"

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/files/settings_file.h"
+#include "base/files/yaml_file.h"
 #include "rules/config.h"
 
 struct file {

@@ -2,7 +2,7 @@
 #ifndef PYRO_FLEET_CRAWL_CRAWL_CONFIG_H
 #define PYRO_FLEET_CRAWL_CRAWL_CONFIG_H
 
-#include "base/files/settings_file.h"
+#include "base/files/yaml_file.h"
 #include "fleet/crawl/source_settings.h"
 
 struct pyro_crawl_config {

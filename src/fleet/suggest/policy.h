@@ -2,7 +2,7 @@
 #ifndef PYRO_FLEET_SUGGEST_POLICY_H
 #define PYRO_FLEET_SUGGEST_POLICY_H
 
-#include "base/files/settings_file.h"
+#include "base/files/yaml_file.h"
 #include "fleet/suggest/suggest.h"
 
 struct pyro_policy {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/files/settings_file.h"
+#include "base/files/yaml_file.h"
 
 static struct pyro_arena arena;
 

@@ -1,4 +1,4 @@
-/* What a scalar of a settings file means. */
+/* What a scalar of a YAML file means. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "base/files/settings_file.h"
+#include "base/files/yaml_file.h"
 #include "base/numbers/units.h"
 
 /* A scalar without quotes, or NULL. */

@@ -1,5 +1,5 @@
-/* Events of libyaml to a tree; what the values mean is in settings_value.c. */
-#include "base/files/settings_file.h"
+/* Events of libyaml to a tree; what the values mean is in yaml_value.c. */
+#include "base/files/yaml_file.h"
 
 #include <stdio.h>
 #include <string.h>
