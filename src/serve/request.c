@@ -4,7 +4,7 @@
 #include "serve/failure_answer.h"
 
 #include "serve/api/api_request.h"
-#include "text/escape.h"
+#include "text/json_write.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,13 +141,23 @@ void pyro_serve_shape_error(struct serve_request *request, const char *url)
         if (codes[i].status == request->status)
             code = codes[i].code;
     struct pyro_strbuf text;
+    struct pyro_json_writer json;
+    struct pyro_output output;
+    const struct pyro_writer writer = pyro_strbuf_writer(&text);
     pyro_strbuf_init(&text, NULL);
-    pyro_strbuf_printf(&text, "{\"error\": {\"code\": \"%s\", \"message\": ", code);
-    pyro_add_json(&text, pyro_strbuf_slice(request->out));
-    pyro_strbuf_add_text(&text, "}}\n");
+    pyro_output_init(&output, &writer, NULL);
+    pyro_json_writer_init(&json, &output);
+    pyro_json_begin(&json, NULL, '{');
+    pyro_json_begin(&json, "error", '{');
+    pyro_json_string(&json, "code", code);
+    pyro_json_text(&json, "message", pyro_strbuf_slice(request->out));
+    pyro_json_end(&json, '}');
+    pyro_json_end(&json, '}');
+    pyro_strbuf_add_char(&output.buffer, '\n');
+    enum pyro_status written = pyro_output_done(&output, NULL);
     pyro_strbuf_clear(request->out);
     pyro_strbuf_add_slice(request->out, pyro_strbuf_slice(&text));
-    request->out->failed |= text.failed;
+    request->out->failed |= text.failed || written != PYRO_OK;
     request->type = "application/json";
     pyro_strbuf_done(&text);
 }

@@ -2,6 +2,7 @@
 #include "base/collections/hash.h"
 #include "store/query.h"
 #include "text/escape.h"
+#include "text/json_write.h"
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
@@ -238,40 +239,52 @@ enum pyro_status pyro_query_cursor_read(const struct pyro_query *query, struct p
 
 /* ---- The document ------------------------------------------------------------------------------------------------ */
 
-static void write_value(const struct pyro_query_value *value, struct pyro_strbuf *to)
+static void write_value(struct pyro_json_writer *json, const struct pyro_query_value *value)
 {
     switch (value->kind) {
     case PYRO_VALUE_INT:
-        pyro_strbuf_add_int(to, value->integer);
+        pyro_json_begin_value(json); /* every integer: PYRO_NONE is one here */
+        pyro_strbuf_add_int(&json->output->buffer, value->integer);
         break;
     case PYRO_VALUE_REAL:
-        pyro_add_json_real(to, value->real);
+        pyro_json_real(json, NULL, value->real);
         break;
     case PYRO_VALUE_TEXT:
-        pyro_add_json(to, value->text);
+        pyro_json_text(json, NULL, value->text);
         break;
     case PYRO_VALUE_NULL:
-        pyro_strbuf_add_text(to, "null");
+        pyro_json_null(json, NULL);
     }
 }
 
 void pyro_query_answer_write(const struct pyro_query_answer *answer, struct pyro_strbuf *to)
 {
-    pyro_strbuf_add_text(to, "{\"schema\": \"pyrometer.store_answer/1\",\n\"columns\": [");
-    for (size_t i = 0; i < answer->column_count; i++) {
-        pyro_strbuf_add_text(to, i ? ", " : "");
-        pyro_add_json(to, answer->columns[i]);
-    }
-    pyro_strbuf_add_text(to, "],\n\"rows\": [");
+    const struct pyro_writer writer = pyro_strbuf_writer(to);
+    struct pyro_output output;
+    struct pyro_json_writer json;
+    pyro_output_init(&output, &writer, NULL);
+    pyro_json_writer_init(&json, &output);
+    json.margin = true;
+    pyro_json_begin(&json, NULL, '{');
+    pyro_json_string(&json, "schema", "pyrometer.store_answer/1");
+    pyro_json_line(&json);
+    pyro_json_begin(&json, "columns", '[');
+    for (size_t i = 0; i < answer->column_count; i++)
+        pyro_json_text(&json, NULL, answer->columns[i]);
+    pyro_json_end(&json, ']');
+    pyro_json_line(&json);
+    pyro_json_begin(&json, "rows", '[');
     for (size_t row = 0; row < answer->row_count; row++) {
-        pyro_strbuf_add_text(to, row ? ",\n[" : "\n[");
-        for (size_t i = 0; i < answer->column_count; i++) {
-            pyro_strbuf_add_text(to, i ? ", " : "");
-            write_value(&answer->values[row * answer->column_count + i], to);
-        }
-        pyro_strbuf_add_char(to, ']');
+        pyro_json_line(&json);
+        pyro_json_begin(&json, NULL, '[');
+        for (size_t i = 0; i < answer->column_count; i++)
+            write_value(&json, &answer->values[row * answer->column_count + i]);
+        pyro_json_end(&json, ']');
     }
-    pyro_strbuf_add_text(to, "],\n\"after\": ");
-    pyro_add_json(to, answer->after);
-    pyro_strbuf_add_text(to, "}\n");
+    pyro_json_end(&json, ']');
+    pyro_json_line(&json);
+    pyro_json_text(&json, "after", answer->after);
+    pyro_json_end(&json, '}');
+    pyro_strbuf_add_char(&output.buffer, '\n');
+    to->failed |= pyro_output_done(&output, NULL) != PYRO_OK;
 }

@@ -16,7 +16,7 @@ void pyro_json_line(struct pyro_json_writer *json)
 static void new_line(struct pyro_json_writer *json, unsigned indent)
 {
     pyro_strbuf_add_char(&json->output->buffer, '\n');
-    while (indent--)
+    while (!json->margin && indent--)
         pyro_strbuf_add_text(&json->output->buffer, "  ");
 }
 
@@ -78,7 +78,7 @@ void pyro_json_end(struct pyro_json_writer *json, char bracket)
     uint64_t bit = (uint64_t)1 << (json->depth & 63);
     json->depth--;
     json->line = false;
-    if (json->lined & bit)
+    if (json->lined & bit && !json->margin)
         new_line(json, json->depth);
     pyro_strbuf_add_char(&json->output->buffer, bracket);
 }

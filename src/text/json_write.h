@@ -16,6 +16,7 @@ struct pyro_json_writer {
     uint64_t filled; /* bit d: the container of depth d has a member (depths beyond 63 are not used here) */
     uint64_t lined;  /* bit d: it has members on lines of their own, so that its end gets one too */
     bool line;       /* the next member starts a line */
+    bool margin;     /* lines start without blanks, and containers end where their last member does; the caller's */
 };
 
 void pyro_json_writer_init(struct pyro_json_writer *json, struct pyro_output *output);
