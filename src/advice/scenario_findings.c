@@ -7,7 +7,6 @@
 #include "advice/advice.h"
 #include "advice/fix.h"
 #include "advice/whatif_api.h"
-#include "analyze/task_rows.h"
 #include "base/numbers/saturate.h"
 
 /* Replays of tasks that may be spent on all findings of all scenarios. */

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analyze/analyze.h"
 #include "analyze/task_rows.h"
 
 static double share(uint64_t part, uint64_t whole)

@@ -2,7 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/task_rows.h"
+#include "analyze/accounts/fixed_point.h"
+#include "analyze/accounts/marks.h"
+#include "analyze/scratch.h"
+#include "analyze/task_cpus.h"
 #include "base/memory/allocator.h"
 #include "base/numbers/saturate.h"
 #include "compare/comparing.h"

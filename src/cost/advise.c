@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/task_rows.h"
+#include "analyze/accounts/fixed_point.h"
+#include "analyze/accounts/marks.h"
+#include "analyze/scratch.h"
+#include "analyze/task_cpus.h"
 #include "base/threads/stop.h"
 #include "cost/advisor.h"
 

@@ -1,5 +1,7 @@
 /* Executors that running tasks filled: bounds for dynamic allocation, or for a cluster's autoscaling. */
-#include "analyze/task_rows.h"
+#include "analyze/accounts/marks.h"
+#include "analyze/scratch.h"
+#include "analyze/task_cpus.h"
 #include "cost/advisor.h"
 
 /* Executors that running tasks filled for so much of the time that any task ran. */

@@ -1,7 +1,7 @@
 /* Nodes of another type: larger or smaller ones, or of a family with more or less memory for each core. */
 #include <math.h>
 
-#include "analyze/task_rows.h"
+#include "analyze/accounts/fixed_point.h"
 #include "cost/advisor.h"
 
 /* What is judged by; docs/cost.md says why. */

@@ -1,7 +1,8 @@
 /* The run on spot nodes: simulated again and again with nodes that are taken away at a given rate. docs/cost.md */
 #include <math.h>
 
-#include "analyze/task_rows.h"
+#include "analyze/accounts/fixed_point.h"
+#include "analyze/scratch.h"
 #include "base/numbers/order.h"
 #include "base/numbers/saturate.h"
 #include "cost/advisor.h"

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/task_rows.h"
 #include "predict/cut_tasks.h"
 
 /* A task that reads this multiple of the median holds a key that no other cut divides. */

@@ -1,7 +1,6 @@
 /* Dynamic allocation: on, off, or with other limits. */
 #include <math.h>
 
-#include "analyze/task_rows.h"
 #include "predict/model.h"
 
 /* What waits as long as this waits without limit. */

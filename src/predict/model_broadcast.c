@@ -1,7 +1,6 @@
 /* Joins whose smaller side would be broadcast instead of sorted. */
 #include <math.h>
 
-#include "analyze/task_rows.h"
 #include "predict/cut_tasks.h"
 
 /* Of the time in tasks: what a join costs without sorting, and what the broadcast costs instead, is not in the log. */

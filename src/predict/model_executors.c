@@ -3,7 +3,8 @@
  */
 #include <math.h>
 
-#include "analyze/task_rows.h"
+#include "analyze/accounts/marks.h"
+#include "analyze/task_cpus.h"
 #include "predict/model.h"
 
 /* How far tasks may slow down or speed up where twice as many run at once, or half: what they share (disks, network,

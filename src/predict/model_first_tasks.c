@@ -4,8 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/scratch.h"
+#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
 #include "base/numbers/order.h"
+#include "base/numbers/saturate.h"
 #include "predict/cut_tasks.h"
 
 /* The first and the later tasks that a stage needs to say what it costs its own tasks to be first; and the later ones

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/scratch.h"
 #include "analyze/task_rows.h"
 #include "predict/cut_tasks.h"
 

@@ -1,7 +1,6 @@
 /* How long tasks wait for a slot near their data: Spark's delay scheduling with other waits. */
 #include <math.h>
 
-#include "analyze/task_rows.h"
 #include "base/numbers/saturate.h"
 #include "predict/model.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "analyze/app_facts.h"
-#include "analyze/task_rows.h"
+#include "analyze/task_cpus.h"
 #include "predict/cut_tasks.h"
 
 /* Of a heap, what Spark leaves to itself and to the user's objects before spark.memory.fraction is taken. */

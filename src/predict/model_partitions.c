@@ -2,7 +2,6 @@
  */
 #include <math.h>
 
-#include "analyze/task_rows.h"
 #include "base/numbers/order.h"
 #include "predict/cut_tasks.h"
 

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "analyze/task_rows.h"
 #include "predict/cut_tasks.h"
 
 /* One in ten runs may lie outside. */

@@ -1,5 +1,6 @@
 /* What the plans of queries say of their stages: files that scans read, joins that sort. */
-#include "analyze/task_rows.h"
+#include "analyze/row_index.h"
+#include "analyze/scratch.h"
 #include "predict/cut_tasks.h"
 
 /* Stages before one that may have read the same files. */

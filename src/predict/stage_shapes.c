@@ -2,7 +2,7 @@
  */
 #include <math.h>
 
-#include "analyze/task_rows.h"
+#include "analyze/scratch.h"
 #include "base/numbers/order.h"
 #include "predict/cut_tasks.h"
 

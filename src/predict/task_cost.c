@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/task_rows.h"
 #include "base/numbers/order.h"
 #include "base/numbers/saturate.h"
 #include "predict/cut_tasks.h"

@@ -1,4 +1,6 @@
 /* What each task of the run did, as far as models ask: time, what it read, spilled, collected. */
+#include "analyze/accounts/split.h"
+#include "analyze/scratch.h"
 #include "analyze/task_rows.h"
 #include "predict/cut_tasks.h"
 

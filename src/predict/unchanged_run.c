@@ -1,8 +1,11 @@
 /* What is known of the run before anything is changed: its executors, and how they came. */
 #include <math.h>
 
+#include "analyze/accounts/marks.h"
 #include "analyze/app_facts.h"
-#include "analyze/task_rows.h"
+#include "analyze/scratch.h"
+#include "analyze/task_cpus.h"
+#include "base/numbers/saturate.h"
 #include "cost/cost.h"
 #include "predict/cut_tasks.h"
 

@@ -2,6 +2,12 @@
 #ifndef PYRO_REPLAY_REPLAYING_H
 #define PYRO_REPLAY_REPLAYING_H
 
+#include "analyze/accounts/marks.h"
+#include "analyze/accounts/split.h"
+#include "analyze/job_interval.h"
+#include "analyze/row_index.h"
+#include "analyze/scratch.h"
+#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
 #include "replay/replay.h"
 

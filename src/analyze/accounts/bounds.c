@@ -1,4 +1,10 @@
 /* Bounds that no number of executors or cores would beat: critical path, ideal time, time on one core. */
+#include "analyze/accounts/split.h"
+#include "analyze/analyze.h"
+#include "analyze/job_interval.h"
+#include "analyze/row_index.h"
+#include "analyze/scratch.h"
+#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
 #include "base/numbers/saturate.h"
 

@@ -1,6 +1,12 @@
 /* Core account: what the cores that the application held were used for. */
 #include "analyze/accounts/core.h"
 
+#include "analyze/accounts/fixed_point.h"
+#include "analyze/accounts/marks.h"
+#include "analyze/accounts/split.h"
+#include "analyze/analyze.h"
+#include "analyze/scratch.h"
+#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
 
 _Static_assert(PYRO_CORE_SCHEDULER_DELAY == 0 && (int)PYRO_CORE_GETTING_RESULT + 1 == PYRO_SPLIT_PARTS &&

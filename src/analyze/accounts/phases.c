@@ -1,6 +1,7 @@
 /* Phases of an application: waiting for executors, computing, writing. The Spark plugin's live metrics mean the same.
  */
-#include "analyze/task_rows.h"
+#include "analyze/accounts/marks.h"
+#include "analyze/analyze.h"
 
 enum { WRITE_START, WRITE_END, OTHER_START, OTHER_END };
 

@@ -1,5 +1,10 @@
 /* Wall account: what the application's time went to, instant by instant. */
+#include "analyze/accounts/fixed_point.h"
+#include "analyze/accounts/marks.h"
+#include "analyze/accounts/split.h"
 #include "analyze/accounts/stage_wall.h"
+#include "analyze/analyze.h"
+#include "analyze/scratch.h"
 #include "analyze/task_rows.h"
 
 _Static_assert(PYRO_WALL_GETTING_RESULT - PYRO_WALL_SCHEDULER_DELAY + 1 == PYRO_SPLIT_PARTS &&

@@ -1,7 +1,8 @@
 /* Memory: heaps and what they may grow to, storage. */
 #include <math.h>
 
-#include "analyze/task_rows.h"
+#include "analyze/analyze.h"
+#include "base/numbers/saturate.h"
 
 static const int64_t MIB = 1024 * 1024; /* Spark's unit for memory without suffix */
 

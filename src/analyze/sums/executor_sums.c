@@ -1,4 +1,9 @@
 /* Executors: which of an id's rows each task ran on, and sums over them. */
+#include "analyze/accounts/split.h"
+#include "analyze/analyze.h"
+#include "analyze/row_index.h"
+#include "analyze/scratch.h"
+#include "analyze/sums/column_sums.h"
 #include "analyze/task_rows.h"
 #include "base/strings/intern.h"
 

@@ -1,5 +1,9 @@
 /* Jobs and SQL executions: which stage attempts count as theirs, and sums over these. */
-#include "analyze/task_rows.h"
+#include "analyze/analyze.h"
+#include "analyze/job_interval.h"
+#include "analyze/row_index.h"
+#include "analyze/scratch.h"
+#include "base/numbers/saturate.h"
 
 /* First submission of the attempts of one stage id, PYRO_NONE when none ran. */
 static int64_t first_submission(const struct pyro_app *app, const struct pyro_index *stages, size_t entry, size_t count)

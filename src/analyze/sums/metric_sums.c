@@ -1,5 +1,6 @@
 /* SQL metrics over tasks: how many added to one, and the least, median and largest of what they added. */
-#include "analyze/task_rows.h"
+#include "analyze/analyze.h"
+#include "analyze/scratch.h"
 
 #include <stdlib.h>
 

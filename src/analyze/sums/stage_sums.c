@@ -1,4 +1,10 @@
 /* Stage attempts: which tasks are theirs, sums and quantiles over them. */
+#include "analyze/accounts/marks.h"
+#include "analyze/accounts/split.h"
+#include "analyze/analyze.h"
+#include "analyze/row_index.h"
+#include "analyze/scratch.h"
+#include "analyze/sums/column_sums.h"
 #include "analyze/task_rows.h"
 
 int64_t pyro_quantile(const int64_t *sorted, size_t count, unsigned percent)

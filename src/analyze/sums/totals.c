@@ -1,4 +1,10 @@
 /* Totals of the application, as Spark counts them: over all TaskEnd events, failed ones included. */
+#include "analyze/accounts/fixed_point.h"
+#include "analyze/accounts/marks.h"
+#include "analyze/accounts/split.h"
+#include "analyze/analyze.h"
+#include "analyze/scratch.h"
+#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
 
 /* Sum of a column; 128 bits, so that it depends on no order before it is clamped. */

@@ -1,6 +1,8 @@
 /* pyrometer.executors/1: what each executor did, and how busy it was step by step. */
 #include <math.h>
 
+#include "analyze/accounts/marks.h"
+#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
 #include "report/views/views.h"
 

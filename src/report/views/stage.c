@@ -1,6 +1,9 @@
 /* pyrometer.stage/1: the tasks of one stage attempt column by column, quantiles over them, and what slowed the slow. */
+#include "analyze/accounts/marks.h"
+#include "analyze/analyze.h"
 #include "analyze/task_rows.h"
 #include "base/collections/map.h"
+#include "base/numbers/saturate.h"
 #include "report/views/views.h"
 #include "rules/tasks/task_outliers.h"
 

@@ -1,6 +1,6 @@
 /* pyrometer.timeline/1: when executors, jobs, stages and tasks ran, and when only the driver did. */
 #include "report/views/timeline.h"
-#include "analyze/task_rows.h"
+#include "analyze/accounts/marks.h"
 #include "base/collections/map.h"
 
 struct timeline {
