@@ -33,17 +33,17 @@ static void discard(struct pyro_secret_expressions *made)
 static struct pyro_secret_expressions *make(enum pyro_redaction how)
 {
     struct pyro_secret_expressions *made = calloc(1, sizeof(*made));
-    bool wide = how == PYRO_REDACT_WIDE, failed = false;
+    bool wide = how == PYRO_REDACT_WIDE;
     if (!made)
         return NULL;
-#define COMPILE(pattern) pyro_pattern_new(pattern, sizeof(pattern) - 1, 0, &failed)
-    made->names = COMPILE(names);
-    made->options = COMPILE(options);
-    made->pairs = COMPILE(pairs);
-    made->text = wide ? COMPILE(wide_text) : COMPILE(spark_text);
-    made->more_names = wide ? COMPILE(more_names) : NULL;
-    made->shapes = wide ? COMPILE(shapes) : NULL;
-#undef COMPILE
+#define FIXED(pattern) pyro_pattern_new_fixed(pattern, sizeof(pattern) - 1)
+    made->names = FIXED(names);
+    made->options = FIXED(options);
+    made->pairs = FIXED(pairs);
+    made->text = wide ? FIXED(wide_text) : FIXED(spark_text);
+    made->more_names = wide ? FIXED(more_names) : NULL;
+    made->shapes = wide ? FIXED(shapes) : NULL;
+#undef FIXED
     if (made->names && made->options && made->pairs && made->text && (!wide || (made->more_names && made->shapes)))
         return made;
     discard(made);

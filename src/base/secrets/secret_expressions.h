@@ -16,8 +16,8 @@ struct pyro_secret_expressions {
     struct pyro_pattern *pairs;  /* an option as plans and statements write it; 1: its name, 2: its value */
 };
 
-/* Compiled at the first call in the process and then never changed or freed: that takes 2 ms, as much as reading a
- * small log, and folders hold thousands of those. For all threads. NULL: no memory; the next call tries again. */
+/* Made at the first call in the process and then never freed: folders hold thousands of small logs. Each expression is
+ * compiled when it is first matched. For all threads. NULL: no memory; the next call tries again. */
 const struct pyro_secret_expressions *pyro_secret_expressions(enum pyro_redaction how);
 
 /* Names a way of redacting, with the expressions of this version: what was kept under another key was redacted

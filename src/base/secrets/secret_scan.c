@@ -1,49 +1,55 @@
 #include "base/secrets/secret_scan.h"
 
 #include <stdint.h>
+#include <string.h>
 
-/* Bytes of a text that is looked up in a table first. */
-enum { SHORT = 256 };
-
-/* Two or three adjacent bytes of every text that an expression of secret_forms.h matches: of each word, sign and shape
- * some that are rare elsewhere. Letters in lower case; `_` and `\` as they are with that bit set too. */
+/* Three adjacent bytes of every text that an expression of secret_forms.h matches: of each word, sign and shape some
+ * that are rare elsewhere. Letters in lower case; `_` and `\` as they are with that bit set too. */
 #define LOW(c) ((uint8_t)((c) | 0x20))
 
-/* Of names, headers and addresses: a sign or a blank follows. */
-#define PAIRS(P, row)                                                                                                  \
-    P(row, 'c', 'r') /* secret, credential */                                                                          \
-    P(row, 's', 's') /* password, passphrase, access key */                                                            \
-    P(row, 'o', 'k') /* token, cookie */                                                                               \
-    P(row, 'w', 'd') /* pwd */                                                                                         \
-    P(row, 'i', 'k') /* apikey, and other keys with and without a sign before "key" */                                 \
-    P(row, 't', 'k')                                                                                                   \
-    P(row, 'e', 'k')                                                                                                   \
-    P(row, 'd', 'k')                                                                                                   \
-    P(row, 'h', 'k')                                                                                                   \
-    P(row, 'n', 'k')                                                                                                   \
-    P(row, 'g', 'k')                                                                                                   \
-    P(row, 'f', 'k')                                                                                                   \
-    P(row, '.', 'k')                                                                                                   \
-    P(row, '_', 'k')                                                                                                   \
-    P(row, '-', 'k')                                                                                                   \
-    P(row, ':', '\\') /* the same, escaped */                                                                          \
-    P(row, ':', '%')                                                                                                   \
-    P(row, ':', '&')                                                                                                   \
-    P(row, '3', 'a')
+/* Of names of properties and options. */
+#define NAMES(P, row)                                                                                                  \
+    P(row, 'e', 'c', 'r') /* secret */                                                                                 \
+    P(row, 's', 's', 'w') /* password, passwd */                                                                       \
+    P(row, 's', 's', 'p') /* passphrase */                                                                             \
+    P(row, 's', 's', 'c') /* passcode */                                                                               \
+    P(row, 'k', 'e', 'n') /* token */                                                                                  \
+    P(row, 'k', 'e', 'y') /* access key and the other keys, with and without a sign before "key" */                    \
+    P(row, 'p', 'w', 'd')                                                                                              \
+    P(row, 'e', 'd', 'e') /* credential */                                                                             \
+    P(row, 's', 'a', 's') /* fs.azure.sas */
 
-#define TRIPLES(P, row)                                                                                                \
-    P(row, ':', '/', '/')  /* addresses */                                                                             \
-    P(row, ':', '/', '\\') /* the same, the second slash escaped */                                                    \
-    P(row, ':', '/', '%')                                                                                              \
-    P(row, ':', '/', '&')                                                                                              \
-    P(row, 's', 'a', 's') /* fs.azure.sas */                                                                           \
+/* What else announces a secret. */
+#define HEADERS(P, row)                                                                                                \
     P(row, 't', 'i', 'f') /* identified by */                                                                          \
     P(row, 'r', 'e', 'r') /* bearer */                                                                                 \
-    P(row, 't', 'h', 'o') /* authorization */                                                                          \
+    P(row, 'r', 'i', 'z') /* authorization */                                                                          \
     P(row, 's', 'i', 'g') /* sig, signature */                                                                         \
-    P(row, 'c', 'l', 'e') /* oracle */                                                                                 \
+    P(row, 'k', 'i', 'e') /* cookie */
+
+/* Of names of options beyond those. */
+#define OPTIONS(P, row) P(row, 'u', 'r', 'l')
+
+/* Of addresses: "://", also escaped. */
+#define ADDRESSES(P, row)                                                                                              \
+    P(row, ':', '/', '/')                                                                                              \
+    P(row, ':', '/', '\\')                                                                                             \
+    P(row, ':', '/', '%')                                                                                              \
+    P(row, ':', '/', '&')                                                                                              \
+    P(row, ':', '\\', '/')                                                                                             \
+    P(row, ':', '\\', '\\')                                                                                            \
+    P(row, ':', '\\', 'u')                                                                                             \
+    P(row, ':', '%', '2')                                                                                              \
+    P(row, ':', '&', 's')                                                                                              \
+    P(row, ':', '&', '#')                                                                                              \
+    P(row, '3', 'a', '/')                                                                                              \
+    P(row, '3', 'a', '\\')                                                                                             \
+    P(row, '3', 'a', '%')                                                                                              \
+    P(row, '3', 'a', '&')                                                                                              \
+    P(row, '3', 'a', ';')                                                                                              \
     P(row, 'o', 'l', 'o') /* &colon; */                                                                                \
-    P(row, '5', '8', ';')
+    P(row, '5', '8', ';')                                                                                              \
+    P(row, 'c', 'l', 'e') /* oracle */
 
 /* Of values that are known by their shape. */
 #define SHAPES(P, row)                                                                                                 \
@@ -59,22 +65,25 @@ enum { SHORT = 256 };
     P(row, 'g', 'l', 'p')                                                                                              \
     P(row, 'x', 'o', 'x')                                                                                              \
     P(row, 'a', 'i', 'z')                                                                                              \
-    P(row, 'd', 'a', 'p')                                                                                              \
+    P(row, 'd', 'a', 'p') /* dapi */                                                                                   \
     P(row, 'k', '_', 'l')                                                                                              \
     P(row, '-', '-', '-') /* PEM */
 
-enum { NAMED = 1, SHAPED = 2 };
+#define ALL(P, row) NAMES(P, row) HEADERS(P, row) OPTIONS(P, row) ADDRESSES(P, row) SHAPES(P, row)
 
-/* ---- Short texts: a table ---------------------------------------------------------------------------------------- */
+/* The rest of the longest word after its three bytes, and TAIL, are shorter. */
+enum { MOST_OF_WORD = 128 };
 
-/* The 64 values that bytes of ASCII have with the bit of LOW() set. */
+enum { NAMED = 1, HEADED = 2, ADDRESSED = 4, SHAPED = 8, OPTION = 16, ANNOUNCED = 32 };
+
+/* ---- A table, and what it lets through --------------------------------------------------------------------------- */
+
+/* The 64 values that bytes of ASCII have with the bit of LOW() set. Others are taken for one of them. */
 #define CELL(c)               (((c)&0x1f) | (((c)&0x40) >> 1))
-#define CELL_OF(row, x, y)    | (CELL(x) == (row) ? UINT64_C(1) << CELL(y) : 0)
 #define HEAD_OF(row, x, y, z) | (CELL(x) == (row) ? UINT64_C(1) << CELL(y) : 0)
 #define TAIL_OF(row, x, y, z) | (CELL(y) == (row) ? UINT64_C(1) << CELL(z) : 0)
-#define PAIR_ROW(row)         (UINT64_C(0) PAIRS(CELL_OF, row))
-#define HEAD_ROW(row)         (UINT64_C(0) TRIPLES(HEAD_OF, row) SHAPES(HEAD_OF, row))
-#define TAIL_ROW(row)         (UINT64_C(0) TRIPLES(TAIL_OF, row) SHAPES(TAIL_OF, row))
+#define HEAD_ROW(row)         (UINT64_C(0) ALL(HEAD_OF, row))
+#define TAIL_ROW(row)         (UINT64_C(0) ALL(TAIL_OF, row))
 #define FOUR(ROW, n)          ROW(n), ROW((n) + 1), ROW((n) + 2), ROW((n) + 3)
 #define SIXTEEN(ROW, n)       FOUR(ROW, n), FOUR(ROW, (n) + 4), FOUR(ROW, (n) + 8), FOUR(ROW, (n) + 12)
 #define TABLE(ROW)                                                                                                     \
@@ -82,85 +91,95 @@ enum { NAMED = 1, SHAPED = 2 };
         SIXTEEN(ROW, 0), SIXTEEN(ROW, 16), SIXTEEN(ROW, 32), SIXTEEN(ROW, 48)                                          \
     }
 
-/* Bit y of row x: of each pair, and of the first and the last two bytes of each triple. */
-static const uint64_t pairs[64] = TABLE(PAIR_ROW), heads[64] = TABLE(HEAD_ROW), tails[64] = TABLE(TAIL_ROW);
+/* Bit y of row x: of the first and the last two bytes of each triple. */
+static const uint64_t heads[64] = TABLE(HEAD_ROW), tails[64] = TABLE(TAIL_ROW);
 
-/* Bytes beyond ASCII count as a blank, which is in no row. */
-static size_t cell_of(uint8_t c)
+/* Whether "key" may be that of an access key, and of the others: their words end in these letters, a sign may be
+ * between, and after "access" any. */
+static bool is_of_secret_key(const uint8_t *begin, const uint8_t *at)
 {
-    return (size_t)CELL(c) & ((size_t)(c >> 7) - 1);
+    static const char before[] = "istedhngISTEDHNG._-fF";
+    return at > begin && (memchr(before, at[-1], sizeof(before) - 1) || (at - begin > 1 && (at[-2] | 0x20) == 's'));
 }
 
-/* *ret_pair: whether the text has one of the pairs. *ret_triple: whether there is a head where a tail follows, which
- * need not be of the same triple. */
-static void look_up(const uint8_t *bytes, size_t len, bool *ret_pair, bool *ret_triple)
+/* Of the triple at `at` in a text; 0: it is none. */
+static unsigned kind_of(const uint8_t *begin, const uint8_t *at, const uint8_t *end)
 {
-    uint64_t pair = 0, triple = 0, head = 0;
-    size_t a = len > 0 ? cell_of(bytes[0]) : 0;
-    for (size_t i = 1; i < len; i++) {
-        size_t b = cell_of(bytes[i]);
-        pair |= pairs[a] >> b;
-        triple |= head & (tails[a] >> b);
+    uint8_t a = at[0] | 0x20, b = at[1] | 0x20, c = at[2] | 0x20;
+    /* Most texts of Spark SQL have "keys" and "adaptive", few a key that is secret or "dapi". */
+    if (a == 'k' && b == 'e' && c == 'y' && !is_of_secret_key(begin, at))
+        return 0;
+    if (a == 'd' && b == 'a' && c == 'p' && (at + 3 == end || (at[3] | 0x20) != 'i'))
+        return 0;
+#define P(kind, x, y, z)                                                                                               \
+    if (a == LOW(x) && b == LOW(y) && c == LOW(z))                                                                     \
+        return kind;
+    NAMES(P, NAMED)
+    HEADERS(P, HEADED)
+    OPTIONS(P, OPTION)
+    ADDRESSES(P, ADDRESSED)
+    SHAPES(P, SHAPED)
+#undef P
+    return 0;
+}
+
+/* Whether a sign, a quote or a blank follows the word that goes on here, as it is or as its escaped forms begin: it
+ * separates a name from its value. */
+static bool is_followed(const uint8_t *at, const uint8_t *end)
+{
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    static const char signs[] = "=:>&%\\+\"'` \t\n\v\f\r";
+    if (end - at > MOST_OF_WORD)
+        end = at + MOST_OF_WORD;
+    while (at < end && memchr(word, *at, sizeof(word) - 1))
+        at++;
+    return at < end && memchr(signs, *at, sizeof(signs) - 1);
+}
+
+/* The kinds of all triples of the text. */
+static unsigned look(struct pyro_slice text)
+{
+    const uint8_t *bytes = (const uint8_t *)text.ptr;
+    unsigned found = 0;
+    uint64_t head = 0;
+    size_t a = text.len > 0 ? CELL((size_t)bytes[0]) : 0;
+    for (size_t i = 1; i < text.len; i++) {
+        size_t b = CELL((size_t)bytes[i]);
+        /* A head where a tail follows, which need not be of the same triple. */
+        if (head & (tails[a] >> b) & 1) {
+            unsigned kind = kind_of(bytes, bytes + i - 2, bytes + text.len);
+            if ((kind & (NAMED | HEADED)) && !(found & ANNOUNCED) && is_followed(bytes + i + 1, bytes + text.len))
+                found |= ANNOUNCED;
+            found |= kind;
+        }
         head = heads[a] >> b;
         a = b;
     }
-    *ret_pair = pair & 1;
-    *ret_triple = triple & 1;
+    return found;
 }
 
-/* ---- All texts: without branches, so that the compiler makes vector code ------------------------------------------
- */
-
-static unsigned look(const uint8_t *bytes, size_t len)
-{
-    uint8_t named = 0, shaped = 0;
-    for (size_t i = 1; i < len; i++) {
-        uint8_t a = bytes[i - 1] | 0x20, b = bytes[i] | 0x20;
-#define P(row, x, y) named |= (uint8_t)((a == LOW(x)) & (b == LOW(y)));
-        PAIRS(P, 0)
-#undef P
-    }
-    for (size_t i = 2; i < len; i++) {
-        uint8_t a = bytes[i - 2] | 0x20, b = bytes[i - 1] | 0x20, c = bytes[i] | 0x20;
-#define P(row, x, y, z) named |= (uint8_t)((a == LOW(x)) & (b == LOW(y)) & (c == LOW(z)));
-        TRIPLES(P, 0)
-#undef P
-#define P(row, x, y, z) shaped |= (uint8_t)((a == LOW(x)) & (b == LOW(y)) & (c == LOW(z)));
-        SHAPES(P, 0)
-#undef P
-    }
-    return (named ? NAMED : 0) | (shaped ? SHAPED : 0);
-}
-
-/* A sign or a blank that separates a name from its value, as it is or as its escaped forms begin. */
-static bool has_separator(const uint8_t *bytes, size_t len)
+/* The sign before which an address has its password, as it is or as its escaped forms begin. */
+static bool has_at(struct pyro_slice text)
 {
     uint8_t found = 0;
-    for (size_t i = 0; i < len; i++) {
-        uint8_t c = bytes[i];
-        found |= (uint8_t)((c == '=') | (c == ':') | (c == '>') | (c == '&') | (c == '%') | (c == '\\') | (c == '+') |
-                           (c == ' ') | ((uint8_t)(c - '\t') < 5));
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = (uint8_t)text.ptr[i];
+        found |= (uint8_t)((c == '@') | (c == '%') | (c == '&') | (c == '\\'));
     }
     return found != 0;
 }
 
-/* Vectors are slow at the ends of texts: names and values of properties are hardly more than ends. */
-static unsigned look_at(struct pyro_slice text)
+unsigned pyro_may_hold_secret(struct pyro_slice text)
 {
-    const uint8_t *bytes = (const uint8_t *)text.ptr;
-    bool pair = true, triple = true;
-    if (text.len <= SHORT)
-        look_up(bytes, text.len, &pair, &triple);
-    return triple ? look(bytes, text.len) : pair ? NAMED : 0;
-}
-
-bool pyro_may_hold_secret(struct pyro_slice text)
-{
-    unsigned found = look_at(text);
-    return (found & SHAPED) || (found && has_separator((const uint8_t *)text.ptr, text.len));
+    unsigned found = look(text);
+    if (!found)
+        return 0;
+    return (found & ANNOUNCED ? PYRO_SECRET_BY_NAME : 0) |
+           ((found & SHAPED) || ((found & ADDRESSED) && has_at(text)) ? PYRO_SECRET_BY_SHAPE : 0) |
+           (found & (NAMED | OPTION) ? PYRO_SECRET_BY_OPTION : 0);
 }
 
 bool pyro_may_name_secret(struct pyro_slice text)
 {
-    return look_at(text) & NAMED;
+    return look(text) & NAMED;
 }

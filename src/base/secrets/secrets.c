@@ -94,20 +94,19 @@ static void allow_steps(struct pyro_secrets *secrets, size_t bytes)
     secrets->steps = STEPS + STEPS_A_BYTE * (uint64_t)bytes;
 }
 
-/* As pcre2_match(); the context has a place of its own for each struct. */
-static int match(struct pyro_secrets *secrets, const struct pyro_pattern *pattern, struct pyro_slice text, size_t from,
+/* As pyro_pattern_match(); the context has a place of its own for each struct. */
+static int match(struct pyro_secrets *secrets, struct pyro_pattern *pattern, struct pyro_slice text, size_t from,
                  pcre2_match_data *found)
 {
     pcre2_set_callout(secrets->limits, count_step, secrets);
     secrets->last = from;
-    int result =
-        pcre2_match(pyro_pattern_code(pattern), (PCRE2_SPTR)text.ptr, text.len, from, 0, found, secrets->limits);
+    int result = pyro_pattern_match(pattern, text, from, found, secrets->limits);
     secrets->failed |= result == PCRE2_ERROR_NOMEMORY;
     return result;
 }
 
 /* Also true if the limits end before an answer. */
-static bool matches(struct pyro_secrets *secrets, const struct pyro_pattern *pattern, struct pyro_slice text)
+static bool matches(struct pyro_secrets *secrets, struct pyro_pattern *pattern, struct pyro_slice text)
 {
     if (!pattern || !text.ptr)
         return false;
@@ -182,7 +181,7 @@ bool pyro_secrets_own_name(struct pyro_secrets *secrets, struct pyro_slice text)
 
 static bool is_secret_option(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
 {
-    const struct pyro_pattern *own = secrets->own[PYRO_SECRET_OPTIONS];
+    struct pyro_pattern *own = secrets->own[PYRO_SECRET_OPTIONS];
     return matches(secrets, secrets->fixed->options, key) || matches(secrets, secrets->fixed->options, value) ||
            matches(secrets, own, key) || matches(secrets, own, value) || pyro_secrets_property(secrets, key, value);
 }
@@ -190,7 +189,7 @@ static bool is_secret_option(struct pyro_secrets *secrets, struct pyro_slice key
 /* ---- Texts ------------------------------------------------------------------------------------------------------- */
 
 /* One of the ways that a text is looked through: writes it to `out` where anything is replaced. */
-typedef struct pyro_slice pass(struct pyro_secrets *secrets, const struct pyro_pattern *pattern, struct pyro_slice text,
+typedef struct pyro_slice pass(struct pyro_secrets *secrets, struct pyro_pattern *pattern, struct pyro_slice text,
                                struct pyro_strbuf *out);
 
 static struct pyro_slice finish(struct pyro_slice text, size_t copied, struct pyro_strbuf *out)
@@ -208,7 +207,7 @@ static void replace(struct pyro_slice text, size_t copied, size_t begin, struct 
 }
 
 /* What group 1 of the expression finds. */
-static struct pyro_slice replace_values(struct pyro_secrets *secrets, const struct pyro_pattern *pattern,
+static struct pyro_slice replace_values(struct pyro_secrets *secrets, struct pyro_pattern *pattern,
                                         struct pyro_slice text, struct pyro_strbuf *out)
 {
     size_t from = 0, copied = 0;
@@ -229,7 +228,7 @@ static struct pyro_slice replace_values(struct pyro_secrets *secrets, const stru
     }
 }
 
-static struct pyro_slice replace_pairs(struct pyro_secrets *secrets, const struct pyro_pattern *pattern,
+static struct pyro_slice replace_pairs(struct pyro_secrets *secrets, struct pyro_pattern *pattern,
                                        struct pyro_slice text, struct pyro_strbuf *out, bool plan)
 {
     size_t from = 0, copied = 0;
@@ -251,22 +250,22 @@ static struct pyro_slice replace_pairs(struct pyro_secrets *secrets, const struc
     }
 }
 
-static struct pyro_slice replace_options(struct pyro_secrets *secrets, const struct pyro_pattern *pattern,
+static struct pyro_slice replace_options(struct pyro_secrets *secrets, struct pyro_pattern *pattern,
                                          struct pyro_slice text, struct pyro_strbuf *out)
 {
     return replace_pairs(secrets, pattern, text, out, true);
 }
 
 /* Values of names that the log's own expression finds. */
-static struct pyro_slice replace_own(struct pyro_secrets *secrets, const struct pyro_pattern *pattern,
-                                     struct pyro_slice text, struct pyro_strbuf *out)
+static struct pyro_slice replace_own(struct pyro_secrets *secrets, struct pyro_pattern *pattern, struct pyro_slice text,
+                                     struct pyro_strbuf *out)
 {
     return replace_pairs(secrets, pattern, text, out, false);
 }
 
 /* Whatever an expression of the log finds; empty finds are none. */
-static struct pyro_slice replace_all(struct pyro_secrets *secrets, const struct pyro_pattern *pattern,
-                                     struct pyro_slice text, struct pyro_strbuf *out)
+static struct pyro_slice replace_all(struct pyro_secrets *secrets, struct pyro_pattern *pattern, struct pyro_slice text,
+                                     struct pyro_strbuf *out)
 {
     size_t from = 0, copied = 0;
     allow_steps(secrets, text.len);
@@ -289,7 +288,7 @@ static struct pyro_slice replace_all(struct pyro_secrets *secrets, const struct 
 }
 
 /* The result is `text` itself, a literal, or in one of both buffers. */
-static struct pyro_slice look_through(struct pyro_secrets *secrets, pass *how, const struct pyro_pattern *pattern,
+static struct pyro_slice look_through(struct pyro_secrets *secrets, pass *how, struct pyro_pattern *pattern,
                                       struct pyro_slice text, struct pyro_strbuf *buffer)
 {
     if (!pattern || text.len == 0)
@@ -310,13 +309,15 @@ static struct pyro_slice redact(struct pyro_secrets *secrets, struct pyro_slice 
     }
     pyro_strbuf_clear(buffer);
     struct pyro_slice shown = text;
-    if (pyro_may_hold_secret(text)) {
+    unsigned suspect = pyro_may_hold_secret(text);
+    if (suspect & PYRO_SECRET_BY_NAME)
         shown = look_through(secrets, replace_values, secrets->fixed->text, text, buffer);
+    if (suspect & PYRO_SECRET_BY_SHAPE)
         shown = look_through(secrets, replace_values, secrets->fixed->shapes, shown, buffer);
-    }
-    if (plan)
+    bool own = secrets->own[PYRO_SECRET_OPTIONS] || secrets->own[PYRO_SECRET_PROPERTIES];
+    if (plan && (own || (suspect & PYRO_SECRET_BY_OPTION)))
         shown = look_through(secrets, replace_options, secrets->fixed->pairs, shown, buffer);
-    else if (secrets->own[PYRO_SECRET_PROPERTIES])
+    else if (!plan && secrets->own[PYRO_SECRET_PROPERTIES])
         shown = look_through(secrets, replace_own, secrets->fixed->pairs, shown, buffer);
     if (plan)
         shown = look_through(secrets, replace_all, secrets->own[PYRO_SECRET_SQL_TEXTS], shown, buffer);
@@ -345,5 +346,5 @@ bool pyro_secrets_suspects(const struct pyro_secrets *secrets, struct pyro_slice
         if (secrets->own[i])
             return bytes.len > 0;
     /* Names and values may be apart in these bytes, without a sign between them. */
-    return pyro_may_name_secret(bytes) || pyro_may_hold_secret(bytes);
+    return pyro_may_name_secret(bytes) || (pyro_may_hold_secret(bytes) & (PYRO_SECRET_BY_NAME | PYRO_SECRET_BY_SHAPE));
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/secrets/secret_scan.h"
 #include "base/secrets/secrets.h"
 
 #define STARS PYRO_REDACTED
@@ -138,6 +139,132 @@ static void test_spark_alone(void **state)
     assert_true(pyro_secret_expressions_key(PYRO_REDACT_SPARK) != pyro_secret_expressions_key(PYRO_REDACT_WIDE));
 }
 
+static bool finds(struct pyro_pattern *pattern, struct pyro_slice text)
+{
+    pcre2_match_data *found = pcre2_match_data_create(3, NULL);
+    int result = pyro_pattern_match(pattern, text, 0, found, NULL);
+    pcre2_match_data_free(found);
+    assert_true(result >= PCRE2_ERROR_NOMATCH);
+    return result > 0;
+}
+
+/* The quick look lets every text pass that an expression finds anything in. */
+static void test_quick_look(void **state)
+{
+    static const char *const pieces[] = {"secret",
+                                         "PassWord",
+                                         "token",
+                                         "access",
+                                         "key",
+                                         "passwd",
+                                         "pwd",
+                                         "passphrase",
+                                         "passcode",
+                                         "credentials",
+                                         "api",
+                                         "storage",
+                                         "account",
+                                         "private",
+                                         "shared",
+                                         "auth",
+                                         "encryption",
+                                         "?",
+                                         "signing",
+                                         "_",
+                                         "-",
+                                         ".",
+                                         "%5f",
+                                         "fs.azure.sas",
+                                         "identified",
+                                         "by",
+                                         "authorization",
+                                         "basic",
+                                         "bearer",
+                                         "negotiate",
+                                         "sig",
+                                         "x-amz-security-",
+                                         "cookie",
+                                         "set-",
+                                         "=",
+                                         "%3d",
+                                         "&equals;",
+                                         "\\u003d",
+                                         ":",
+                                         "%253a",
+                                         "&colon;",
+                                         "&#58;",
+                                         "&#x3a;",
+                                         "\\u003a",
+                                         ">",
+                                         "%3e",
+                                         "/",
+                                         "//",
+                                         "\\/",
+                                         "%2f",
+                                         "&sol;",
+                                         "&#x2f;",
+                                         "\\u002f",
+                                         "@",
+                                         "%40",
+                                         "&commat;",
+                                         "&#64;",
+                                         "\\u0040",
+                                         "oracle:thin:",
+                                         " ",
+                                         "\t",
+                                         "%20",
+                                         "&nbsp;",
+                                         "\"",
+                                         "'",
+                                         "%22",
+                                         "&quot;",
+                                         "\\\"",
+                                         "a",
+                                         "b1",
+                                         "x",
+                                         "--",
+                                         "ftp",
+                                         "AKIA",
+                                         "ABCDEFGHIJKL12",
+                                         "eyJ",
+                                         "abcdef.abcd",
+                                         "ghp_",
+                                         "github_pat_",
+                                         "glpat-",
+                                         "xoxb-",
+                                         "AIza",
+                                         "dapi",
+                                         "0123456789abcdef",
+                                         "sk_live_",
+                                         "-----BEGIN",
+                                         ",",
+                                         "adaptive"};
+    const struct pyro_secret_expressions *wide = pyro_secret_expressions(PYRO_REDACT_WIDE);
+    struct pyro_strbuf text;
+    size_t found = 0;
+    uint64_t random = 1;
+    (void)state;
+    pyro_strbuf_init(&text, NULL);
+    for (size_t i = 0; i < 60000; i++) {
+        pyro_strbuf_clear(&text);
+        for (size_t n = 0; n < 1 + i % 9; n++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
+            pyro_strbuf_add_text(&text, pieces[(random >> 33) % (sizeof(pieces) / sizeof(*pieces))]);
+        }
+        struct pyro_slice slice = pyro_strbuf_slice(&text);
+        unsigned may = pyro_may_hold_secret(slice);
+        bool by_name = finds(wide->text, slice), by_shape = finds(wide->shapes, slice);
+        bool names = finds(wide->names, slice) || finds(wide->more_names, slice);
+        assert_true(!by_name || (may & PYRO_SECRET_BY_NAME));
+        assert_true(!by_shape || (may & PYRO_SECRET_BY_SHAPE));
+        assert_true(!names || pyro_may_name_secret(slice));
+        assert_true(!(names || finds(wide->options, slice)) || (may & PYRO_SECRET_BY_OPTION));
+        found += by_name + by_shape;
+    }
+    assert_true(found > 5000);
+    pyro_strbuf_done(&text);
+}
+
 /* Texts made to cost: each is looked through in about the time of its length. */
 static void test_long_texts(void **state)
 {
@@ -166,7 +293,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_word),      cmocka_unit_test(test_shapes),      cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_nothing_to_hide), cmocka_unit_test(test_spark_alone), cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_nothing_to_hide), cmocka_unit_test(test_spark_alone), cmocka_unit_test(test_quick_look),
+        cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests_name("secrets", tests, NULL, NULL);
 }
