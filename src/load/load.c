@@ -11,7 +11,7 @@
 #include "load/logged/logged.h"
 #include "source/progress.h"
 
-enum { MOST_THREADS = 64, TICK_MS = 100 };
+enum { MOST_THREADS = 64, TICK_MS = 100, SMALL_RANGE_BYTES = 256 << 10 };
 
 /* A range of a plain file that is read when it is decoded; or the chunk is already filled. */
 struct piece {
@@ -46,6 +46,7 @@ struct load {
     const struct pyro_load_settings *options;
     const struct pyro_load_sink *sink;
     uint64_t max_record;
+    uint64_t range_bytes;  /* of plain parts that are read at a time */
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     struct slot *slots;
@@ -158,7 +159,7 @@ static enum pyro_status take_piece(struct load *load, struct pyro_chunk *chunk, 
     if (part->plain) {
         uint64_t left = part->size - part->next;
         *piece = (struct piece){true, part->fd, part->next,
-                                part->next + (left < PYRO_CHUNK_BYTES ? left : PYRO_CHUNK_BYTES), part->size};
+                                part->next + (left < load->range_bytes ? left : load->range_bytes), part->size};
         part->next = piece->to;
         end = part->next >= part->size;
         piece->deferred = piece->to > piece->from;
@@ -527,14 +528,17 @@ enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro
 {
     if (log->layout == PYRO_LAYOUT_LOGS)
         return pyro_logged_batches(log, options, sink, error);
-    struct load load = {.log = log, .options = options, .sink = sink, .ended = UINT64_MAX};
+    struct load load = {
+        .log = log, .options = options, .sink = sink, .range_bytes = PYRO_CHUNK_BYTES, .ended = UINT64_MAX};
     load.max_record = longest_record(log, options);
     struct applier applier;
     struct pyro_progress_meter meter;
     unsigned threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
     uint64_t bytes = pyro_progress_start(&meter, options, log);
-    if (bytes && bytes <= 2 * PYRO_CHUNK_BYTES)
-        threads = 1; /* starting threads would take longer than reading */
+    if (bytes && bytes <= 2 * PYRO_CHUNK_BYTES) {
+        threads = 1;                          /* starting threads would take longer than reading, */
+        load.range_bytes = SMALL_RANGE_BYTES; /* and touching new memory longer than reading again and again */
+    }
     struct pyro_stopwatch begun = pyro_phase_begin(&options->phases);
     begin_applying(&applier, &load);
     pthread_mutex_init(&load.mutex, NULL);
