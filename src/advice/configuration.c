@@ -405,6 +405,8 @@ bool pyro_advise_configuration(struct pyro_diagnosis *diagnosis)
     diagnosis->configuration = pyro_arena_array(&diagnosis->arena, most, sizeof(*diagnosis->configuration));
     if (!diagnosis->configuration)
         return false;
+    if (diagnosis->app->integrity.settings_unknown)
+        return true; /* nothing to compare with */
     for (size_t i = 0; i < pyro_setting_row_count; i++) {
         struct pyro_slice (*keep)(const struct run *run) = NULL;
         for (size_t k = 0; k < sizeof(judges) / sizeof(judges[0]); k++)

@@ -110,11 +110,18 @@ double pyro_app_slots_per_executor(const struct pyro_app *app)
     return fmax(1, floor(cores / pyro_app_task_cpus(app)));
 }
 
+/* What the run set, or Spark's default, but no less than what was measured. */
+static double heap_set(const struct pyro_app *app, const char *key, int64_t peak)
+{
+    int64_t set = pyro_app_property_size(app, key, 1 << 20, 0);
+    return set > 0 ? (double)set : fmax((double)(INT64_C(1) << 30), pyro_real(peak));
+}
+
 double pyro_app_driver_heap_bytes(const struct pyro_app *app)
 {
     if (app->numbers.driver_heap_limit_bytes > 0)
         return pyro_real(app->numbers.driver_heap_limit_bytes);
-    return pyro_real(pyro_app_property_size(app, "spark.driver.memory", 1 << 20, INT64_C(1) << 30));
+    return heap_set(app, "spark.driver.memory", app->numbers.driver_heap_peak_bytes);
 }
 
 const char *pyro_app_heap_key(const struct pyro_app *app)
@@ -124,9 +131,7 @@ const char *pyro_app_heap_key(const struct pyro_app *app)
 
 double pyro_app_heap_bytes(const struct pyro_app *app)
 {
-    const int64_t mib = 1024 * 1024;
-    int64_t set = pyro_app_property_size(app, pyro_app_heap_key(app), mib, 1024 * mib);
-    return set > 0 ? (double)set : 1024.0 * (double)mib;
+    return heap_set(app, pyro_app_heap_key(app), app->numbers.executor_heap_peak_bytes);
 }
 
 double pyro_app_memory_fraction(const struct pyro_app *app)

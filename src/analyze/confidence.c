@@ -6,9 +6,12 @@
  *     - min(0.5, tasks started and never ended / tasks started), of an application that is over
  *     - min(0.5, 0.2 x missing parts of a rolling log)
  *     - 0.1 when truncated - 0.2 when compacted - 0.05 when still in progress
+ *     - 0.2 when the beginning is missing - 0.1 when no setting was read
  *     - 0.1 when read from REST answers, and 0.1 more when the server had thrown away jobs, stages or SQL executions
  *     - min(0.4, tasks that the server had thrown away / tasks)
  *     - min(0.3, tasks whose times contradict each other / tasks)
+ *     - min(0.3, times of jobs and stages that were set aside / all of them)
+ *     - 0.2 when most of them contradict the application's start or end
  *
  * Events that Spark's settings exclude (spark.eventLog.excludedPatterns) are not lost.
  *
@@ -52,6 +55,23 @@ static uint64_t count_contradictions(const struct pyro_app *app)
     return found;
 }
 
+/* What ends in the log and began before it. */
+static bool note_beginning(struct pyro_app *app)
+{
+    char text[300];
+    size_t jobs = 0, stages = 0;
+    for (size_t i = 0; i < app->jobs.count; i++)
+        jobs += app->jobs.items[i].submitted_ms == PYRO_NONE;
+    for (size_t i = 0; i < app->stages.count; i++)
+        stages += app->stages.items[i].unsubmitted;
+    snprintf(
+        text, sizeof(text),
+        "The beginning of the log is missing (there is no SparkListenerApplicationStart): what happened before its "
+        "first event is unknown. Jobs without a start: %zu, stages: %zu",
+        jobs, stages);
+    return pyro_app_note(app, pyro_slice_from(text));
+}
+
 enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error *error)
 {
     char text[400];
@@ -68,12 +88,17 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     penalty += fmin(0.5, 0.2 * (double)integrity->missing_parts);
     penalty += integrity->truncated ? 0.1 : 0;
     penalty += integrity->compacted ? 0.2 : 0;
+    penalty += integrity->beginning_missing ? 0.2 : 0;
+    penalty += integrity->settings_unknown ? 0.1 : 0;
     penalty += integrity->in_progress ? 0.05 : 0;
     penalty += integrity->rest ? 0.1 : 0;
     penalty += integrity->forgotten ? 0.1 : 0;
     penalty += fmin(0.4, share(integrity->tasks_forgotten, integrity->tasks_forgotten + app->tasks.count));
-    penalty += fmin(0.3, share(contradictions, app->tasks.count));
-    integrity->confidence = fmin(integrity->logged ? LOGGED_MOST : 1, fmax(0.05, 1 - penalty));
+    double contradicted = fmin(0.3, share(contradictions, app->tasks.count));
+    contradicted += integrity->application_contradicted ? 0.2 : 0;
+    contradicted += fmin(0.3, share(integrity->contradicted_times, 2 * (app->jobs.count + app->stages.count)));
+    integrity->contradictory = contradicted > penalty;
+    integrity->confidence = fmin(integrity->logged ? LOGGED_MOST : 1, fmax(0.05, 1 - penalty - contradicted));
     if (contradictions > 0) {
         snprintf(
             text, sizeof(text),
@@ -83,6 +108,13 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
         if (!pyro_app_note(app, pyro_slice_from(text)))
             return pyro_no_memory(error);
     }
+    if (integrity->beginning_missing && !note_beginning(app))
+        return pyro_no_memory(error);
+    if (integrity->settings_unknown &&
+        !pyro_app_note(app, PYRO_SLICE_LITERAL("The settings of the run are unknown, because the log has no "
+                                               "SparkListenerEnvironmentUpdate: rules that need them do not apply, "
+                                               "and no setting is recommended")))
+        return pyro_no_memory(error);
     if (excluded.len > 0) {
         snprintf(text, sizeof(text),
                  "Spark leaves events out of this log on purpose (spark.eventLog.excludedPatterns=%.*s): what they say "

@@ -160,8 +160,9 @@ static void check_complete(struct gate_run *run, const char *name, const struct 
         SAY(run, check, "The application failed: its numbers describe a run that did not finish its work.%s",
             allowed ? " This is allowed." : "");
     else
-        SAY(run, check, "The log is incomplete (%s, confidence %.2f): the gate cannot judge missing events.%s",
-            name_of(run, status), confidence, allowed ? " This is allowed." : "");
+        SAY(run, check, "The log %s (%s, confidence %.2f): the gate cannot judge %s.%s",
+            app->integrity.contradictory ? "contradicts itself" : "is incomplete", name_of(run, status), confidence,
+            app->integrity.contradictory ? "its times" : "missing events", allowed ? " This is allowed." : "");
 }
 
 static size_t count_findings(const struct pyro_diagnosis *diagnosis, int severity, const struct pyro_finding **worst)

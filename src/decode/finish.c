@@ -7,6 +7,7 @@
 #include "decode/builder.h"
 #include "decode/eventlog/events.h"
 #include "decode/eventlog/plan.h"
+#include "decode/interval_checks.h"
 
 static struct pyro_slice intern_text(struct pyro_app *app, const char *text)
 {
@@ -187,6 +188,14 @@ static bool application_failed(const struct pyro_builder *builder, const struct 
     return builder->last_job_end >= 0 && pyro_slice_is(app->jobs.items[builder->last_job_end].status, "failed");
 }
 
+static bool has_settings(const struct pyro_app *app)
+{
+    for (size_t i = 0; i < app->properties.count; i++)
+        if (pyro_slice_is(app->properties.items[i].kind, "spark"))
+            return true;
+    return false;
+}
+
 static void finish_application(struct pyro_builder *builder, const struct pyro_log_facts *facts, struct pyro_app *app)
 {
     struct pyro_application_row *row = &app->application;
@@ -195,6 +204,8 @@ static void finish_application(struct pyro_builder *builder, const struct pyro_l
         row->start_ms = builder->earliest_ms;
     if (!builder->ended || row->end_ms == PYRO_NONE)
         row->end_ms = builder->latest_ms;
+    if (!pyro_check_intervals(app, builder->earliest_ms, builder->latest_ms))
+        builder->failed = true;
     if (row->end_ms < row->start_ms)
         row->end_ms = row->start_ms;
     if (row->start_ms != PYRO_NONE)
@@ -202,6 +213,8 @@ static void finish_application(struct pyro_builder *builder, const struct pyro_l
     integrity->in_progress = facts->in_progress && !builder->ended;
     integrity->truncated = facts->damaged || (!builder->ended && !integrity->in_progress);
     integrity->compacted = facts->compacted;
+    integrity->beginning_missing = !builder->started;
+    integrity->settings_unknown = !has_settings(app);
     integrity->missing_parts = facts->missing_parts;
     const char *status = !builder->ended                    ? (integrity->in_progress ? "in_progress" : "truncated")
                          : application_failed(builder, app) ? "failed"

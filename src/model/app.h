@@ -35,13 +35,18 @@ struct pyro_integrity {
     uint64_t repeated_events;
     uint64_t replaced_characters; /* invalid UTF-8 and lone surrogates that became U+FFFD */
     uint64_t tasks_started, tasks_ended;
-    uint64_t missing_parts; /* of a rolling log */
-    bool truncated;         /* the end is missing: cut file, damaged compression, no ApplicationEnd */
+    uint64_t missing_parts;        /* of a rolling log */
+    uint64_t contradicted_times;   /* of jobs and stages: set aside */
+    bool application_contradicted; /* its start or end, by most of them */
+    bool contradictory;            /* more confidence is lost to contradictions than to what is missing */
+    bool truncated;                /* the end is missing: cut file, damaged compression, no ApplicationEnd */
     bool compacted, in_progress;
-    bool rest;                         /* not read from a log but from REST answers */
-    bool logged;                       /* there is no event log: made of text logs and other files */
-    bool forgotten;                    /* the server had thrown away jobs, stages or SQL executions */
-    uint64_t tasks_forgotten;          /* tasks that it had counted and thrown away */
+    bool beginning_missing;   /* no start of the application: nothing is known of what came before the first event */
+    bool settings_unknown;    /* no setting of Spark was read, which is not the same as all having their defaults */
+    bool rest;                /* not read from a log but from REST answers */
+    bool logged;              /* there is no event log: made of text logs and other files */
+    bool forgotten;           /* the server had thrown away jobs, stages or SQL executions */
+    uint64_t tasks_forgotten; /* tasks that it had counted and thrown away */
     struct pyro_slice source_url;      /* null ptr: not remote */
     double confidence;                 /* 0..1, docs/formulas.md */
     PYRO_VEC(struct pyro_slice) notes; /* one line each: damage found, with its place */

@@ -65,6 +65,16 @@ static bool gather_earlier(const struct judging *judging, struct pyro_rule_conte
     return true;
 }
 
+/* Whether a setting would be changed, and from what, is not known where none was read. */
+static void leave_out_settings(struct pyro_finding *finding)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < finding->advice_count; i++)
+        if (finding->advice[i].setting_count == 0)
+            finding->advice[kept++] = finding->advice[i];
+    finding->advice_count = kept;
+}
+
 static enum pyro_status judge_one(void *own, unsigned worker, size_t index, const struct pyro_stop *stop,
                                   struct pyro_error *error)
 {
@@ -81,10 +91,15 @@ static enum pyro_status judge_one(void *own, unsigned worker, size_t index, cons
     context.scratch = &judging->scratch[worker];
     pyro_config_limits(judging->config, row, limits);
     context.failed = !gather_earlier(judging, &context);
-    enum pyro_verdict verdict = context.failed ? PYRO_VERDICT_QUIET : pyro_rules[row]->evaluate(&context);
+    bool applies = !(pyro_rules[row]->needs_settings && context.app->integrity.settings_unknown);
+    enum pyro_verdict verdict = context.failed ? PYRO_VERDICT_QUIET
+                                : applies      ? pyro_rules[row]->evaluate(&context)
+                                               : PYRO_VERDICT_NOT_APPLICABLE;
     for (size_t i = 0; i < context.findings.count; i++) {
         pyro_affected_settle(&context, &context.findings.items[i]);
         pyro_remedy_settle(context.app, &context.findings.items[i]);
+        if (context.app->integrity.settings_unknown)
+            leave_out_settings(&context.findings.items[i]);
     }
     if (context.findings.count > 0)
         verdict = PYRO_VERDICT_FINDING;

@@ -5,6 +5,7 @@
 #include "base/numbers/saturate.h"
 
 static const int64_t MIB = 1024 * 1024; /* Spark's unit for memory without suffix */
+static const int64_t DEFAULT_HEAP = INT64_C(1) << 30;
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -38,6 +39,15 @@ static int64_t driver_heap_peak(const struct pyro_app *app)
     return text.len > 0 ? bytes : PYRO_NONE;
 }
 
+/* Spark's default where the run set none. A peak above that refutes it: the JVM was started with another heap. */
+static int64_t heap_limit(const struct pyro_app *app, const char *key, int64_t peak)
+{
+    if (app->integrity.settings_unknown)
+        return PYRO_NONE;
+    int64_t set = pyro_app_property_size(app, key, MIB, PYRO_NONE);
+    return set != PYRO_NONE ? set : peak > DEFAULT_HEAP ? PYRO_NONE : DEFAULT_HEAP;
+}
+
 static int64_t storage_peak(const struct pyro_app *app)
 {
     int64_t peak = PYRO_NONE;
@@ -56,15 +66,15 @@ enum pyro_status pyro_analyze_memory(struct pyro_app *app, struct pyro_error *er
     (void)error;
     struct pyro_numbers *numbers = &app->numbers;
     bool local = is_local(app);
-    numbers->driver_heap_limit_bytes = pyro_app_property_size(app, "spark.driver.memory", MIB, 1024 * MIB);
-    numbers->executor_heap_limit_bytes = local ? numbers->driver_heap_limit_bytes
-                                               : pyro_app_property_size(app, "spark.executor.memory", MIB, 1024 * MIB);
     numbers->driver_heap_peak_bytes = driver_heap_peak(app);
     int64_t peak = local ? numbers->driver_heap_peak_bytes : PYRO_NONE;
     for (size_t i = 0; i < app->executors.count; i++)
         if (!pyro_slice_is(app->executors.items[i].id, "driver"))
             peak = larger(peak, app->executors.items[i].heap_peak_bytes);
     numbers->executor_heap_peak_bytes = peak;
+    numbers->driver_heap_limit_bytes = heap_limit(app, "spark.driver.memory", numbers->driver_heap_peak_bytes);
+    numbers->executor_heap_limit_bytes =
+        local ? numbers->driver_heap_limit_bytes : heap_limit(app, "spark.executor.memory", peak);
     numbers->storage_peak_bytes = storage_peak(app);
     numbers->executor_heap_used_share = (double)NAN;
     if (peak >= 0 && numbers->executor_heap_limit_bytes > 0)

@@ -115,6 +115,9 @@ static void write_integrity(struct pyro_json_writer *json, const struct pyro_dia
     pyro_json_count(json, "repeated_events", integrity->repeated_events);
     pyro_json_count(json, "replaced_characters", integrity->replaced_characters);
     pyro_json_count(json, "missing_parts", integrity->missing_parts);
+    pyro_json_bool(json, "beginning_missing", integrity->beginning_missing);
+    pyro_json_bool(json, "settings_unknown", integrity->settings_unknown);
+    pyro_json_bool(json, "contradictory", integrity->contradictory);
     pyro_json_begin(json, "notes", '[');
     struct pyro_slice note;
     for (size_t i = 0; (note = pyro_diagnosis_note(diagnosis, i)).ptr; i++) {

@@ -203,7 +203,9 @@ void pyro_fact_verdict(struct pyro_strbuf *buffer, const struct pyro_diagnosis *
         pyro_strbuf_add_char(buffer, '.');
     }
     if (diagnosis->app->integrity.confidence < 0.9) {
-        pyro_strbuf_add_text(buffer, " The log is incomplete (confidence ");
+        pyro_strbuf_add_text(buffer, diagnosis->app->integrity.contradictory
+                                         ? " The log contradicts itself (confidence "
+                                         : " The log is incomplete (confidence ");
         pyro_human_hundredths(buffer, diagnosis->app->integrity.confidence);
         pyro_strbuf_add_text(buffer, "): see data quality.");
     }

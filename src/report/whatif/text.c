@@ -289,7 +289,9 @@ void pyro_whatif_text(struct pyro_output *output, const struct pyro_whatif *what
                    pyro_strbuf_slice(&line));
     if (whatif->run.app->integrity.confidence < 0.9)
         pyro_page_wrap(&page, PYRO_STYLE_WARN, "",
-                       PYRO_SLICE_LITERAL("The log is incomplete, and so is the prediction."));
+                       whatif->run.app->integrity.contradictory
+                           ? PYRO_SLICE_LITERAL("The log contradicts itself: the prediction is not reliable.")
+                           : PYRO_SLICE_LITERAL("The log is incomplete, and so is the prediction."));
     add_optimum(&page, whatif, &line);
     choose_columns(whatif, &shown);
     add_same(&page, whatif, &shown, &line);

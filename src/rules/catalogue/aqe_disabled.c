@@ -167,5 +167,6 @@ const struct pyro_rule pyro_rule_aqe_disabled = {
     .title = "Adaptive execution is off",
     .summary = "Adaptive execution, or its coalescing of partitions, is off, and this run would be faster with it.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

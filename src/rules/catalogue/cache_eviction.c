@@ -259,5 +259,6 @@ const struct pyro_rule pyro_rule_cache_eviction = {
     .title = "Cache too small",
     .summary = "Cached partitions do not stay in memory, and tasks compute them again.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

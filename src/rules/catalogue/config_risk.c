@@ -205,7 +205,7 @@ static void unlimited_results(struct pyro_rule_context *context, struct flaws *f
     const char *key = "spark.driver.maxResultSize";
     if (!has(app, key) || pyro_app_property_size(app, key, 1, 1) != 0)
         return;
-    double largest = 0, heap = pyro_real(app->numbers.driver_heap_limit_bytes);
+    double largest = 0, heap = pyro_app_driver_heap_bytes(app);
     for (size_t i = 0; i < app->stages.count; i++)
         largest = fmax(largest, pyro_real(app->stages.items[i].result_bytes));
     struct flaw *flaw = add(flaws, "No limit on results", pyro_slice_from(key));
@@ -446,5 +446,6 @@ const struct pyro_rule pyro_rule_config_risk = {
     .title = "Risky settings",
     .summary = "Settings that are a risk for this run, or that have no effect.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

@@ -256,5 +256,6 @@ const struct pyro_rule pyro_rule_disk_spill = {
     .summary = "Tasks sort or aggregate more data than fits in their share of memory, and write it to disk.",
     PYRO_THRESHOLDS(thresholds),
     .follows = {"data-skew", "oversized-partition", "global-window", "cartesian-product", "unsplittable-input"},
+    .needs_settings = true,
     .evaluate = evaluate,
 };

@@ -111,6 +111,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
             PYRO_SLICE_LITERAL("Check what the driver holds in memory: collected rows, tables for broadcast joins, "
                                "very large plans and listings, and objects of the program."),
             verify);
+    if (found->limit <= 0)
+        return; /* raised from what? */
     double wanted = fmax(fmax(found->peak, found->told.ptr ? found->limit : 0) / pyro_limit(context, FILL),
                          found->limit * (found->told.ptr ? 2 : 1.5));
     struct pyro_slice size = pyro_say_memory(context, wanted);
@@ -141,22 +143,25 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
                                     pyro_say_count(context, found->full, "full collection", "full collections"))
                                .ptr
                          : "";
-    const char *peak = found->peak > 0
-                           ? pyro_say(context, "its heap (limit %s) reached %s", pyro_say_bytes(context, found->limit),
-                                      pyro_say_bytes(context, found->peak))
-                                 .ptr
-                           : pyro_say(context, "its heap may grow to %s", pyro_say_bytes(context, found->limit)).ptr;
+    const char *limit = found->limit > 0 ? pyro_say_bytes(context, found->limit) : "unknown";
+    const char *peak =
+        found->peak > 0
+            ? pyro_say(context, "its heap (limit %s) reached %s", limit, pyro_say_bytes(context, found->peak)).ptr
+        : found->limit > 0 ? pyro_say(context, "its heap may grow to %s", limit).ptr
+                           : "the limit of its heap is unknown";
     finding->cause = found->told.ptr
                          ? pyro_say(context, "The driver ran out of memory (\"%s%s%s\")%s; %s%s.",
                                     pyro_say_text(context, root.name, 80), root.name.ptr ? ": " : "",
                                     pyro_say_text(context, root.message, PYRO_CAUSE_BYTES),
                                     found->ended ? ", and no job followed" : "", peak, collections)
                          : pyro_say(context, "The driver almost ran out of memory: %s%s.", peak, collections);
-    pyro_finding_evidence(context, finding, "driver_heap_limit_bytes", found->limit, (double)NAN, "bytes");
+    if (found->limit > 0)
+        pyro_finding_evidence(context, finding, "driver_heap_limit_bytes", found->limit, (double)NAN, "bytes");
     if (found->peak > 0) {
         pyro_finding_evidence(context, finding, "driver_heap_peak_bytes", found->peak, (double)NAN, "bytes");
-        pyro_finding_evidence(context, finding, "driver_heap_used_share", found->peak / fmax(found->limit, 1),
-                              pyro_limit(context, FILL), "share");
+        if (found->limit > 0)
+            pyro_finding_evidence(context, finding, "driver_heap_used_share", found->peak / found->limit,
+                                  pyro_limit(context, FILL), "share");
         pyro_finding_evidence(context, finding, "full_collections", found->full, 0, "count");
         pyro_finding_evidence(context, finding, "collection_ms", found->gc_ms, (double)NAN, "ms");
     }
@@ -187,7 +192,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     find_errors(app, &found);
     if (!found.told.ptr && (pyro_app_is_local(app) || found.peak <= 0)) /* there its heap is the executor's */
         return PYRO_VERDICT_NOT_APPLICABLE;
-    bool full = found.peak >= pyro_limit(context, HEAP_FULL) * found.limit &&
+    bool full = found.limit > 0 && found.peak >= pyro_limit(context, HEAP_FULL) * found.limit &&
                 found.full >= pyro_limit(context, FULL_COLLECTIONS) &&
                 found.full * MS_PER_MINUTE >= pyro_limit(context, FULL_RATE) * found.wall;
     bool busy = found.gc_ms >= pyro_limit(context, GC_MS) && found.gc_ms >= pyro_limit(context, GC_SHARE) * found.wall;

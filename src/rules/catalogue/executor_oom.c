@@ -221,6 +221,17 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         verify);
 }
 
+/* Nothing where the heap is not known. */
+static const char *say_heap(struct pyro_rule_context *context, double heap, double peak)
+{
+    if (context->app->integrity.settings_unknown)
+        return "";
+    return pyro_say(context, " The heap was %s for %s at the same time%s.", pyro_say_bytes(context, heap),
+                    pyro_say_count(context, pyro_app_slots_per_executor(context->app), "task", "tasks"),
+                    peak > 0 ? pyro_say(context, " (peak seen %s)", pyro_say_bytes(context, peak)).ptr : "")
+        .ptr;
+}
+
 static void report(struct pyro_rule_context *context, enum pyro_shortage kind, const struct shortage *found,
                    const int8_t *kind_of_task)
 {
@@ -237,7 +248,7 @@ static void report(struct pyro_rule_context *context, enum pyro_shortage kind, c
         place = pyro_say(context, " in %s", pyro_say_stage(context, (size_t)stage)).ptr;
     }
     finding->executor = found->executor;
-    double heap = pyro_app_heap_bytes(app), slots = pyro_app_slots_per_executor(app);
+    double heap = pyro_app_heap_bytes(app);
     double peak = pyro_real(app->numbers.executor_heap_peak_bytes);
     const char *deaths =
         found->executors > 0
@@ -245,19 +256,18 @@ static void report(struct pyro_rule_context *context, enum pyro_shortage kind, c
                        pyro_say_count(context, found->executors, "executor was lost", "executors were lost"))
                   .ptr
             : "their executors survived";
-    finding->cause = pyro_say(
-        context, "%s%s %s (\"%s\"); %s. The heap was %s for %s at the same time%s. Spark discarded %s of work%s.",
-        found->tasks > 0 ? pyro_say_count(context, found->tasks, "task attempt", "task attempts")
-                         : "Executors without a running task",
-        place, kinds[kind].what, pyro_say_text(context, found->told, PYRO_CAUSE_BYTES), deaths,
-        pyro_say_bytes(context, heap), pyro_say_count(context, slots, "task", "tasks"),
-        peak > 0 ? pyro_say(context, " (peak seen %s)", pyro_say_bytes(context, peak)).ptr : "",
-        pyro_say_ms(context, found->lost_ms), found->failed_stage ? ", and the stage failed because of it" : "");
+    finding->cause = pyro_say(context, "%s%s %s (\"%s\"); %s.%s Spark discarded %s of work%s.",
+                              found->tasks > 0 ? pyro_say_count(context, found->tasks, "task attempt", "task attempts")
+                                               : "Executors without a running task",
+                              place, kinds[kind].what, pyro_say_text(context, found->told, PYRO_CAUSE_BYTES), deaths,
+                              say_heap(context, heap, peak), pyro_say_ms(context, found->lost_ms),
+                              found->failed_stage ? ", and the stage failed because of it" : "");
     pyro_finding_evidence(context, finding, "failed_tasks", found->tasks, 0, "count");
     pyro_finding_evidence(context, finding, "executors_lost", found->executors, 0, "count");
     pyro_finding_evidence(context, finding, "lost_task_ms", found->lost_ms, 0, "ms");
     pyro_finding_evidence(context, finding, "partitions_affected", found->affected, 0, "count");
-    pyro_finding_evidence(context, finding, "heap_limit_bytes", heap, (double)NAN, "bytes");
+    if (!app->integrity.settings_unknown)
+        pyro_finding_evidence(context, finding, "heap_limit_bytes", heap, (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "heap_peak_bytes", peak, (double)NAN, "bytes");
     advise(context, finding, kind, found);
     bool ended = found->failed_stage && (pyro_app_failed(app) || pyro_app_ended_in_failure(app));

@@ -241,5 +241,6 @@ const struct pyro_rule pyro_rule_gc_pressure = {
     .summary = "Executors spend a large part of the task time in garbage collection.",
     PYRO_THRESHOLDS(thresholds),
     .follows = {"data-skew", "memory-near-limit", "oversized-partition"},
+    .needs_settings = true,
     .evaluate = evaluate,
 };

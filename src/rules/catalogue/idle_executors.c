@@ -308,5 +308,6 @@ const struct pyro_rule pyro_rule_idle_executors = {
     .summary = "Slots are idle while stages run: fewer executors do the same work in the same time.",
     PYRO_THRESHOLDS(thresholds),
     .after = {"data-skew", "straggler", "too-few-partitions", "locality-wait"},
+    .needs_settings = true,
     .evaluate = evaluate,
 };

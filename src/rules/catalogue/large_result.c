@@ -230,7 +230,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     const struct pyro_app *app = context->app;
     if (app->tasks.count == 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    struct limits limits = {result_limit(app), pyro_real(app->numbers.driver_heap_limit_bytes)};
+    struct limits limits = {result_limit(app), pyro_app_driver_heap_bytes(app)};
     struct site *sites = pyro_arena_array(context->arena, SITES_MAX, sizeof(*sites));
     int8_t *site_of = pyro_arena_array(context->arena, app->stages.count + 1, sizeof(*site_of));
     size_t count = 0;
@@ -271,5 +271,6 @@ const struct pyro_rule pyro_rule_large_result = {
     .title = "Large result",
     .summary = "An action sends so many rows to the driver that a limit is near or its memory fills up.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

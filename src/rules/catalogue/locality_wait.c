@@ -226,5 +226,6 @@ const struct pyro_rule pyro_rule_locality_wait = {
     .title = "Waiting for locality",
     .summary = "Slots are idle while tasks wait for a slot near their data.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

@@ -212,5 +212,6 @@ const struct pyro_rule pyro_rule_memory_near_limit = {
     .summary = "Executors had almost no memory left: with a little more data they fail.",
     PYRO_THRESHOLDS(thresholds),
     .follows = {"data-skew", "oversized-partition"},
+    .needs_settings = true,
     .evaluate = evaluate,
 };

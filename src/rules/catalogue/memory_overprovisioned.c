@@ -80,5 +80,6 @@ const struct pyro_rule pyro_rule_memory_overprovisioned = {
     .title = "Unused executor memory",
     .summary = "Executors use only a part of their heap.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

@@ -225,5 +225,6 @@ const struct pyro_rule pyro_rule_missed_broadcast_join = {
     .summary = "Spark shuffles and sorts both sides of a join although one of them fits in every executor.",
     PYRO_THRESHOLDS(thresholds),
     .follows = {"data-skew"},
+    .needs_settings = true,
     .evaluate = evaluate,
 };

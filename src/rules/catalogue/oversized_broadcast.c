@@ -109,5 +109,6 @@ const struct pyro_rule pyro_rule_oversized_broadcast = {
     .title = "Oversized broadcast",
     .summary = "A broadcast table takes a large part of the memory of every executor, or of the driver that builds it.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

@@ -158,5 +158,6 @@ const struct pyro_rule pyro_rule_repeated_scan = {
     .title = "Repeated scan",
     .summary = "Spark reads the same files repeatedly with the same filters, and nothing is cached.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

@@ -308,5 +308,6 @@ const struct pyro_rule pyro_rule_resource_wait = {
     .title = "Waiting for executors",
     .summary = "Work waits for executors: the cluster manager or dynamic allocation starts them late.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

@@ -79,5 +79,6 @@ const struct pyro_rule pyro_rule_scheduler_delay = {
         "Tasks spend their time between driver and executor, because the driver is overloaded or tasks are too large.",
     PYRO_THRESHOLDS(thresholds),
     .follows = {"small-input-files", "too-many-partitions"},
+    .needs_settings = true,
     .evaluate = evaluate,
 };

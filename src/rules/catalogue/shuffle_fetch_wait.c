@@ -134,5 +134,6 @@ const struct pyro_rule pyro_rule_shuffle_fetch_wait = {
     .summary = "Tasks wait until the blocks of a shuffle arrive from other executors.",
     PYRO_THRESHOLDS(thresholds),
     .follows = {"executor-lost", "data-skew"},
+    .needs_settings = true,
     .evaluate = evaluate,
 };

@@ -167,5 +167,6 @@ const struct pyro_rule pyro_rule_state_growth = {
     .summary = "The state of a streaming query grows from batch to batch, and Spark removes nothing from it.",
     PYRO_THRESHOLDS(thresholds),
     .follows = {"watermark-lag"},
+    .needs_settings = true,
     .evaluate = evaluate,
 };

@@ -213,5 +213,6 @@ const struct pyro_rule pyro_rule_too_few_partitions = {
     .summary = "A stage has fewer tasks than slots, and the tasks are long.",
     PYRO_THRESHOLDS(thresholds),
     .follows = {"unsplittable-input", "global-window"},
+    .needs_settings = true,
     .evaluate = evaluate,
 };

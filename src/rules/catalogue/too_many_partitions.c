@@ -246,5 +246,6 @@ const struct pyro_rule pyro_rule_too_many_partitions = {
     .summary = "A stage has so many tiny tasks that starting them costs more than their work.",
     PYRO_THRESHOLDS(thresholds),
     .follows = {"small-input-files"},
+    .needs_settings = true,
     .evaluate = evaluate,
 };

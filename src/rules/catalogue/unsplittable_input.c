@@ -222,5 +222,6 @@ const struct pyro_rule pyro_rule_unsplittable_input = {
     .title = "Unsplittable input",
     .summary = "Large files that only one task can read (gzip, multi-line CSV or JSON), while other slots are idle.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

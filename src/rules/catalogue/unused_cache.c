@@ -225,5 +225,6 @@ const struct pyro_rule pyro_rule_unused_cache = {
     .title = "Unused cache",
     .summary = "RDDs or tables are kept in memory or on disk, and nothing reads them again.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_settings = true,
     .evaluate = evaluate,
 };

@@ -64,7 +64,10 @@ static void write_integrity(struct mcp_call *call, const json_t *integrity)
     size_t i;
     json_t *note;
     if (pyro_mcp_real_of(integrity, "confidence") < 1)
-        pyro_mcp_line(call, "The log is incomplete, confidence %.2f%s%s:", pyro_mcp_real_of(integrity, "confidence"),
+        pyro_mcp_line(call, "The log %s, confidence %.2f%s%s:",
+                      json_is_true(json_object_get(integrity, "contradictory")) ? "contradicts itself"
+                                                                                : "is incomplete",
+                      pyro_mcp_real_of(integrity, "confidence"),
                       json_is_true(json_object_get(integrity, "truncated")) ? ", truncated" : "",
                       json_is_true(json_object_get(integrity, "in_progress")) ? ", still being written" : "");
     json_array_foreach(json_object_get(integrity, "notes"), i, note)

@@ -175,6 +175,9 @@ export interface Report {
         repeated_events: number;
         replaced_characters: number;
         missing_parts: number;
+        beginning_missing: boolean;
+        settings_unknown: boolean;
+        contradictory: boolean;
         notes: string[];
     };
     /** What other files than the event log say; missing where there are none. */

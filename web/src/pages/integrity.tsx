@@ -44,6 +44,18 @@ function checksOf(report: Report): Check[] {
             "Files of a rolling log that are missing.",
         ),
         check(
+            "Beginning missing",
+            it.beginning_missing ? "yes" : "no",
+            !it.beginning_missing,
+            "There is no start of the application. What happened before the first event is unknown.",
+        ),
+        check(
+            "Settings",
+            it.settings_unknown ? "unknown" : "known",
+            !it.settings_unknown,
+            "Without them, rules that need settings do not apply, and none is recommended.",
+        ),
+        check(
             "Tasks without an end",
             count(Math.max(0, missing)),
             missing <= 0,
@@ -76,7 +88,8 @@ function checksOf(report: Report): Check[] {
     ];
 }
 
-function verdict(confidence: number): string {
+function verdict(confidence: number, contradictory: boolean): string {
+    if (contradictory) return "The log contradicts itself. Values that others contradict are not used; see the notes.";
     if (confidence >= 0.99) return "The log is complete. Findings are based on the whole run.";
     if (confidence >= 0.9) return "The log is nearly complete. The missing events change little.";
     return "The log is incomplete. Treat findings as hints; the checks below show what is missing.";
@@ -94,7 +107,7 @@ function View({ report }: { report: Report }) {
     return (
         <>
             <Section title="Log quality">
-                <p class={it.confidence >= 0.9 ? "lead" : "lead warn"}>{verdict(it.confidence)}</p>
+                <p class={it.confidence >= 0.9 ? "lead" : "lead warn"}>{verdict(it.confidence, it.contradictory)}</p>
                 <Figures>
                     <Figure name="Confidence" value={share(it.confidence)} />
                     <Figure name="Size" value={bytes(it.bytes)} hint={plural(it.lines, "line")} />

@@ -209,8 +209,9 @@ function View({ report, place, wanted }: { report: Report; place: Place; wanted:
             <p class="lead">{verdictOf(report)}</p>
             {report.integrity.confidence < 0.9 && (
                 <p class="warning">
-                    The log is incomplete (confidence {share(report.integrity.confidence)}):{" "}
-                    <a href={link(["app", place.app, place.attempt, "integrity"])}>see what is missing</a>.
+                    The log {report.integrity.contradictory ? "contradicts itself" : "is incomplete"} (confidence{" "}
+                    {share(report.integrity.confidence)}):{" "}
+                    <a href={link(["app", place.app, place.attempt, "integrity"])}>see what is wrong</a>.
                 </p>
             )}
             <Plans report={report} place={place} />
