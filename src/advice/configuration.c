@@ -6,6 +6,7 @@
 #include "advice/native.h"
 #include "advice/spark_settings.h"
 #include "analyze/app_facts.h"
+#include "analyze/memory/shortage.h"
 #include "rules/finding.h"
 
 /* Numbers that several reasons need, gathered once. */
@@ -132,11 +133,8 @@ static struct pyro_slice executor_overhead(const struct run *run)
     size_t killed = 0;
     if (run->executors <= 0 || pyro_app_is_local(run->app))
         return PYRO_SLICE_NULL;
-    for (size_t i = 0; i < run->app->executors.count; i++) {
-        struct pyro_slice reason = run->app->executors.items[i].remove_reason;
-        killed += reason.ptr && (pyro_slice_find(reason, "memory limits") || pyro_slice_find(reason, "OOMKilled") ||
-                                 pyro_slice_find(reason, "exit code 137") || pyro_slice_find(reason, "code 137"));
-    }
+    for (size_t i = 0; i < run->app->executors.count; i++)
+        killed += pyro_executor_shortage(run->app, &run->app->executors.items[i]) == PYRO_SHORTAGE_CONTAINER;
     return killed > 0
                ? PYRO_SLICE_NULL
                : pyro_say(run->context, "None of %zu executors was killed because of the memory of its container.",

@@ -28,6 +28,11 @@ enum pyro_removal_kind {
 };
 
 enum pyro_removal_kind pyro_removal_kind(struct pyro_slice reason);
+/* Whether a line says of an executor or a container that it ended, and how: YARN's allocator warns so. */
+bool pyro_tells_an_end(struct pyro_slice text);
+/* What the node had too little of: "memory", "ephemeral-storage"; null: the reason does not say it. A part of `reason`,
+ * or a constant. */
+struct pyro_slice pyro_evicted_resource(struct pyro_slice reason);
 /* The executor was given back or decommissioned, or the application ended. */
 bool pyro_removal_is_ordinary(struct pyro_slice reason);
 

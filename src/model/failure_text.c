@@ -9,10 +9,16 @@
 bool pyro_text_has(struct pyro_slice text, const char *word)
 {
     size_t n = strlen(word);
+    const char first[] = {(char)tolower((unsigned char)word[0]), (char)toupper((unsigned char)word[0])};
     for (size_t i = 0; text.ptr && i + n <= text.len; i++)
-        if (strncasecmp(text.ptr + i, word, n) == 0)
+        if ((text.ptr[i] == first[0] || text.ptr[i] == first[1]) && strncasecmp(text.ptr + i, word, n) == 0)
             return true;
     return false;
+}
+
+static char text_before(struct pyro_slice text, size_t at)
+{
+    return at > 0 ? text.ptr[at - 1] : '\0';
 }
 
 int pyro_exit_code(struct pyro_slice reason)
@@ -26,10 +32,11 @@ int pyro_exit_code(struct pyro_slice reason)
             at++;
         int code = 0;
         size_t first = at;
+        bool negative = text_before(reason, at) == '-';
         while (at < reason.len && at - first < DIGITS && isdigit((unsigned char)reason.ptr[at]))
             code = code * 10 + (reason.ptr[at++] - '0');
-        if (first < end && at > first)
-            return code;
+        if (first < end && at > first && !(negative && code == 1)) /* -1: Kubernetes did not say it */
+            return negative ? -code : code;
     }
     return -1;
 }

@@ -340,3 +340,18 @@ def test_overlapping_jobs_and_two_runs_in_one_file(pyrometer: Command) -> None:
     rows = [(job["application"], job["id"], job["end_ms"] - job["start_ms"]) for job in made["jobs"]]
     assert rows == [(0, 0, 2000), (0, 1, 2000), (1, 0, 2000), (1, 1, 2000)]
     assert len(made["applications"]) == 2
+
+
+def test_warnings_that_tell_an_end_are_errors(pyrometer: Command) -> None:
+    """YARN's allocator only warns of what it killed; other warnings stay warnings."""
+    lines = [
+        "24/03/01 10:15:02 INFO YarnAllocator: Completed container container_1_1_01_000003 on host: h2 (state: COMPLETE, exit status: -104)",
+        "24/03/01 10:15:02 WARN YarnAllocator: Container killed by YARN for exceeding physical memory limits. 5.6 GB of 5.5 GB physical memory used. "
+        "Consider boosting spark.executor.memoryOverhead.",
+        "24/03/01 10:15:03 WARN YarnAllocator: Container from a bad node: container_1_1_01_000004 on host: h3. Exit status: 139. Diagnostics: x.",
+        "24/03/01 10:15:04 WARN YarnAllocator: Container container_1_1_01_000005 exited from explicit termination request.",
+        "24/03/01 10:15:05 WARN ExecutorAllocationManager: Unable to reach the cluster manager to request more executors",
+    ]
+    (pyrometer.folder / "stderr").write_text("\n".join(lines) + "\n", encoding="ascii")
+    made = document(pyrometer, "errors", "stderr")
+    assert [(error["level"], error["cause"]) for error in made["errors"]] == [("WARN", "native-crash"), ("WARN", "container-memory")]

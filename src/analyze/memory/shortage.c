@@ -14,7 +14,7 @@ enum pyro_shortage pyro_executor_shortage(const struct pyro_app *app, const stru
         return PYRO_SHORTAGE_CONTAINER;
     if (kind == PYRO_REMOVAL_HEAP_MEMORY)
         return PYRO_SHORTAGE_HEAP;
-    if (pyro_exit_code(reason) != CODE_KILLED)
+    if (kind != PYRO_REMOVAL_KILLED || pyro_exit_code(reason) != CODE_KILLED)
         return PYRO_SHORTAGE_NONE;
     bool limited = pyro_text_has(master, "yarn") || pyro_text_has(master, "k8s");
     bool full = pyro_real(executor->heap_peak_bytes) >= nearly * pyro_app_heap_bytes(app);

@@ -106,13 +106,14 @@ static uint64_t hash_exit_code(struct pyro_slice message)
     if (!pyro_slice_find(text, "exit") && !pyro_slice_find(text, "Exit"))
         return 0;
     int code = pyro_exit_code(text);
-    return code < 0 ? 0 : pyro_hash_mix((uint64_t)code + 1);
+    return code == -1 ? 0 : pyro_hash_mix((uint64_t)code + 1);
 }
 
 /* False: it is none. */
 static bool identify(const struct pyro_log_record *record, struct pyro_exception_chain *chain, uint64_t *ret_hash)
 {
-    bool logged = record->level >= PYRO_LEVEL_ERROR;
+    bool logged = record->level >= PYRO_LEVEL_ERROR ||
+                  (record->level == PYRO_LEVEL_WARN && pyro_tells_an_end(first_line(record->message)));
     bool maybe = record->level == PYRO_LEVEL_WARN
                      ? record->lines > 1 || pyro_slice_find(record->message, "Exception") ||
                            pyro_slice_find(record->message, "Error") || pyro_slice_find(record->message, "Failure")

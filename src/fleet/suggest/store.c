@@ -137,6 +137,7 @@ static const struct {
 } deaths[] = {{"large-result", "larger than the driver accepts", "result-limit"},
               {"executor-oom", NULL, "memory"},
               {"executor-lost", "gave its resources to another application", "preemption"},
+              {"executor-lost", "a spot machine was taken back", "preemption"},
               {"driver-memory", NULL, "driver-memory"}};
 
 enum pyro_status pyro_suggest_read_death(pyro_store *store, const struct pyro_query_viewer *viewer,

@@ -34,6 +34,16 @@ static const struct exits exits[] = {
     {PYRO_REMOVAL_PREEMPTED, false, "the cluster manager gave its resources to another application",
      "Use a queue or nodes without preemption for this job, or enable decommissioning so that Spark moves its blocks "
      "first."},
+    {PYRO_REMOVAL_NODE_LOST, false, "its node was lost: a spot machine was taken back, or the machine failed",
+     "Use machines that are not taken back for this job, or enable decommissioning so that Spark moves its blocks "
+     "first."},
+    {PYRO_REMOVAL_EVICTED, false, "Kubernetes evicted its pod, because the node ran out of a resource",
+     "Request what the pod uses: ephemeral storage (or an own volume for spark.local.dir), or memory "
+     "(spark.executor.memoryOverhead)."},
+    {PYRO_REMOVAL_SEGFAULT, false,
+     "its JVM crashed in native code (SIGSEGV, exit code 139): mostly the fault of a native library",
+     "Read the crash report at the end of its stdout and in hs_err_pid*.log: the problematic frame names the library. "
+     "Update the library, or switch it off."},
     {PYRO_REMOVAL_KILLED, true,
      "it got SIGKILL (exit code 137): the host or the container ran out of memory, or someone killed it",
      overhead_advice},
@@ -48,6 +58,14 @@ static const struct exits exits[] = {
     {PYRO_REMOVAL_DISK_FULL, false, "its local disk was full or broken (disk store)",
      "Give executors more local disk (spark.local.dir), or reduce shuffle and spill."},
     {PYRO_REMOVAL_ABORTED, false, "its JVM aborted (exit code 134), as native crashes do", read_advice},
+    {PYRO_REMOVAL_REAPED, false, "a task did not end when it was killed, so that Spark ended the JVM (exit code 57)",
+     "Make the tasks stop when they are interrupted, or raise spark.task.reaper.killTimeout."},
+    {PYRO_REMOVAL_UNCAUGHT, false, "an exception that nothing caught ended it (exit code 50 or 51)", read_advice},
+    {PYRO_REMOVAL_PROCESS_FAILED, false, "its process ended with exit code 1: it could not start, or an error ended it",
+     read_advice},
+    {PYRO_REMOVAL_POD_GONE, false,
+     "its pod was gone, and Kubernetes did not say why: it was deleted, or its node was removed",
+     "Look into the events of the namespace and of the node at that time."},
     {PYRO_REMOVAL_DISCONNECTED, false, "its process or its connection ended", read_advice},
     {PYRO_REMOVAL_PROCESS_ENDED, false, "its process ended", read_advice},
     {PYRO_REMOVAL_OTHER, false, "the reason of its removal is unusual",
@@ -262,6 +280,14 @@ static void remedy(struct pyro_rule_context *context, struct pyro_finding *findi
     pyro_remedy_partly(finding, 0.9);
 }
 
+static const char *say_meaning(struct pyro_rule_context *context, const struct exits *exit, struct pyro_slice reason)
+{
+    struct pyro_slice resource = pyro_evicted_resource(reason);
+    if (exit->kind != PYRO_REMOVAL_EVICTED || !resource.ptr)
+        return exit->meaning;
+    return pyro_say(context, "%s: %s", exit->meaning, pyro_say_text(context, resource, 40)).ptr;
+}
+
 static void report(struct pyro_rule_context *context, const struct losses *losses)
 {
     const struct pyro_app *app = context->app;
@@ -281,7 +307,8 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
             ? pyro_say(context, "Lost: %s%s. ", losses->names, losses->executors > NAMED_MAX ? ", ..." : "").ptr
             : "",
         pyro_say_text(context, executor->id, 40), pyro_say_text(context, executor->host, 80),
-        pyro_say_ms(context, pyro_span(executor->added_ms, executor->removed_ms)), losses->exit->meaning,
+        pyro_say_ms(context, pyro_span(executor->added_ms, executor->removed_ms)),
+        say_meaning(context, losses->exit, executor->remove_reason),
         pyro_say_text(context, executor->remove_reason, 160),
         pyro_say_count(context, losses->tasks, "task was", "tasks were"),
         losses->fetch_failures > 0

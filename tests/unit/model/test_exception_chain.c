@@ -336,6 +336,10 @@ static void causes(void **state)
         {"org.apache.spark.shuffle.MetadataFetchFailedException: Missing an output location for shuffle 0",
          "fetch-failed"},
         {"Lost executor 1 on 10.0.0.1: Executor heartbeat timed out after 123 ms", "executor-lost"},
+        {"terminate called after throwing an instance of 'std::bad_alloc'", "native-memory"},
+        {"# A fatal error has been detected by the Java Runtime Environment:", "native-crash"},
+        {"The API gave the following brief reason: Evicted", "evicted"},
+        {"Container released on a *lost* node.", "node-lost"},
         {"ValueError: x", NULL},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

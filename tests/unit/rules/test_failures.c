@@ -165,6 +165,16 @@ static void test_executor_lost_knows_exit_codes(void **state)
     } cases[] = {
         {"Container from a bad node. Exit status: 143. Diagnostics", "SIGTERM"},
         {"Remote RPC client disassociated. Likely due to containers", "connection ended"},
+        {"Exit status: -100. Diagnostics: Container released on a *lost* node.", "its node was lost"},
+        {"worker lost: Not receiving heartbeat for 60 seconds", "its node was lost"},
+        {"exited with exit code -1(unexpected).\nThe API gave the following brief reason: Evicted\nThe API gave the "
+         "following message: The node was low on resource: ephemeral-storage. Container",
+         "ran out of a resource: ephemeral-storage"},
+        {"The executor with id 2 exited with exit code 139(SIGSEGV: that's unexpected).", "native library"},
+        {"Command exited with code 57", "did not end when it was killed"},
+        {"Command exited with code 50", "nothing caught"},
+        {"Container from a bad node. Exit status: 1. Diagnostics", "exit code 1"},
+        {"The executor with ID 2 was not found in the cluster but we didn't get a reason why.", "its pod was gone"},
         {"Something new", "is unusual"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
