@@ -112,6 +112,13 @@ struct search {
     size_t count;                 /* of artefacts */
 };
 
+static bool is_event_log(void *context, struct pyro_slice path)
+{
+    const struct search *search = context;
+    return !pyro_catalog_is_sent(path, search->update->uploads) &&
+           pyro_map_get(&search->event_logs, pyro_hash_slice(path));
+}
+
 static enum pyro_artefact_place recall(void *context, struct pyro_slice path, struct pyro_artefact_file *ret)
 {
     struct search *search = context;
@@ -191,7 +198,7 @@ static bool add_logged(struct pyro_catalog_artefacts *made, const struct pyro_lo
 static enum pyro_status run(struct search *search, const pyro_catalog_logs *logs, struct pyro_error *error)
 {
     const struct pyro_catalog_update *update = search->update;
-    const struct pyro_artefact_memory memory = {recall, keep, search};
+    const struct pyro_artefact_memory memory = {is_event_log, recall, keep, search};
     const struct pyro_artefact_search how = {
         .kind = PYRO_ARTEFACT_KINDS, .memory = &memory, .logged = true, .with_events = &search->with_events};
     struct pyro_catalog_artefacts *made = search->made;

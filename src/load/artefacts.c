@@ -246,6 +246,12 @@ static bool explain_left(const struct pyro_artefact_list *artefacts, struct pyro
     return true;
 }
 
+static bool is_event_log(void *context, struct pyro_slice path)
+{
+    const struct pyro_artefact_memory *memory = ((const struct search *)context)->how->memory;
+    return memory && memory->is_event_log(memory->context, path);
+}
+
 static enum pyro_status search_paths(struct search *search, const char *const *paths, size_t path_count,
                                      struct pyro_artefact_list *ret, struct pyro_error *error)
 {
@@ -253,7 +259,8 @@ static enum pyro_status search_paths(struct search *search, const char *const *p
         struct pyro_walk_result result = {0};
         if (!is_folder(paths[i]) && !search->how->named)
             continue;
-        enum pyro_status status = pyro_walk(paths[i], search->allocator, visit, search, &result, error);
+        enum pyro_status status =
+            pyro_walk_knowing(paths[i], search->allocator, is_event_log, visit, search, &result, error);
         if (status == PYRO_ERROR_MEMORY)
             return status;
         ret->left_out += result.too_many + result.too_deep;

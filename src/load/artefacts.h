@@ -47,6 +47,8 @@ enum pyro_artefact_place {
 
 /* For callers that look at the same folders again and again: no file is opened that they know. */
 struct pyro_artefact_memory {
+    /* Whether recall() says PYRO_PLACE_EVENTS of the path, without looking at the file. */
+    bool (*is_event_log)(void *context, struct pyro_slice path);
     /* What is known of the file; of an artefact *ret, whose texts last until the search ends. */
     enum pyro_artefact_place (*recall)(void *context, struct pyro_slice path, struct pyro_artefact_file *ret);
     /* Gets what each file is that was recalled or looked at; `file`: of an artefact, in the list's arena. False: no

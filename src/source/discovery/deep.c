@@ -14,6 +14,7 @@ enum { HEAD_BYTES = 4096 };
 
 struct deep {
     struct pyro_discovery *discovery;
+    struct pyro_slice folder;
     pyro_found_vec *found;
     size_t kept; /* files known to be unchanged */
     char *head;
@@ -101,20 +102,28 @@ static enum pyro_status visit(void *context, struct pyro_slice folder, const str
     return look_at(deep, part, kind, &status);
 }
 
+/* What is in the folder itself. */
+static bool is_looked_at(void *context, struct pyro_slice path)
+{
+    const struct deep *deep = context;
+    return depth_of(deep->folder, path) == 0;
+}
+
 enum pyro_status pyro_discover_deep(struct pyro_discovery *discovery, struct pyro_slice path, pyro_found_vec *found,
                                     size_t *ret_kept)
 {
     const struct pyro_known *known = discovery->known;
     struct pyro_walk_result result = {0};
     struct pyro_error refused = {.size = sizeof(refused)};
-    struct deep deep = {.discovery = discovery, .found = found};
+    struct deep deep = {.discovery = discovery, .folder = path, .found = found};
     *ret_kept = 0;
     if (!known || !known->deep || (known->untrusted && pyro_slice_is(path, known->untrusted)))
         return PYRO_OK;
     deep.head = pyro_allocate(discovery->allocator, HEAD_BYTES);
     if (!deep.head)
         return PYRO_ERROR_MEMORY;
-    enum pyro_status status = pyro_walk(path.ptr, discovery->allocator, visit, &deep, &result, &refused);
+    enum pyro_status status =
+        pyro_walk_knowing(path.ptr, discovery->allocator, is_looked_at, visit, &deep, &result, &refused);
     pyro_release(discovery->allocator, deep.head);
     *ret_kept = deep.kept;
     return status == PYRO_ERROR_MEMORY ? status : PYRO_OK;

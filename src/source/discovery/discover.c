@@ -1,6 +1,7 @@
 /* Paths -> logs. Only names and the first bytes of files are looked at. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,8 +137,14 @@ struct folder_scan {
 
 static struct pyro_slice join(struct pyro_discovery *discovery, struct pyro_slice folder, const char *name)
 {
-    const char *separator = pyro_slice_ends_with(folder, "/") ? "" : "/";
-    return pyro_arena_printf(discovery->arena, "%s%s%s", folder.ptr, separator, name);
+    size_t len = strlen(name), before = folder.len + !pyro_slice_ends_with(folder, "/");
+    char *path = pyro_arena_alloc(discovery->arena, before + len + 1);
+    if (!path)
+        return PYRO_SLICE_NULL;
+    memcpy(path, folder.ptr, folder.len);
+    path[before - 1] = '/';
+    memcpy(path + before, name, len + 1);
+    return (struct pyro_slice){path, before + len};
 }
 
 /* A file that is renamed or made a link afterwards is found out when it is opened. */
@@ -184,13 +191,15 @@ static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folde
 static enum pyro_status scan_subfolder(struct pyro_discovery *discovery, struct folder_scan *scan,
                                        struct pyro_slice path);
 
-static enum pyro_status scan_entry(struct pyro_discovery *discovery, struct folder_scan *scan, struct pyro_slice path)
+/* `path` is that of `name` in the folder `fd`. */
+static enum pyro_status scan_entry(struct pyro_discovery *discovery, struct folder_scan *scan, int fd, const char *name,
+                                   struct pyro_slice path)
 {
     struct stat status;
-    if (lstat(path.ptr, &status) != 0)
+    if (fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? PYRO_OK : pyro_add_failure(discovery, path, "cannot read", errno); /* just removed */
     bool link = S_ISLNK(status.st_mode);
-    if (link && stat(path.ptr, &status) != 0)
+    if (link && fstatat(fd, name, &status, 0) != 0)
         return pyro_add_failure(discovery, path, "cannot follow this symbolic link", errno);
     if (S_ISREG(status.st_mode))
         return scan_file(discovery, scan, path, &status, link);
@@ -216,8 +225,8 @@ static enum pyro_status scan_names(struct pyro_discovery *discovery, struct fold
             return PYRO_ERROR_MEMORY;
         struct stat status;
         if (!subfolder)
-            PYRO_TRY(scan_entry(discovery, scan, path));
-        else if (stat(path.ptr, &status) != 0)
+            PYRO_TRY(scan_entry(discovery, scan, dirfd(stream), entry->d_name, path));
+        else if (fstatat(dirfd(stream), entry->d_name, &status, 0) != 0)
             PYRO_TRY(errno == ENOENT ? PYRO_OK : pyro_add_failure(discovery, path, "cannot read", errno));
         else if (S_ISREG(status.st_mode))
             PYRO_TRY(scan_file(discovery, scan, path, &status, true));

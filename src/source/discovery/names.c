@@ -99,9 +99,24 @@ static size_t skip_zeros(struct pyro_slice text, size_t at, size_t *digits)
     return at;
 }
 
+/* Where both begin to differ, or the number in which they do begins: names of one folder have most of their bytes in
+ * common. */
+static size_t common_prefix(struct pyro_slice a, struct pyro_slice b)
+{
+    size_t most = a.len < b.len ? a.len : b.len, i = 0;
+    uint64_t x, y;
+    while (i + sizeof(x) <= most && (memcpy(&x, a.ptr + i, sizeof(x)), memcpy(&y, b.ptr + i, sizeof(y)), x == y))
+        i += sizeof(x);
+    while (i < most && a.ptr[i] == b.ptr[i])
+        i++;
+    while (i > 0 && is_digit(a.ptr[i - 1]))
+        i--;
+    return i;
+}
+
 int pyro_natural_compare(struct pyro_slice a, struct pyro_slice b)
 {
-    size_t i = 0, j = 0;
+    size_t i = common_prefix(a, b), j = i;
     while (i < a.len && j < b.len) {
         size_t m = digits_at(a, i), n = digits_at(b, j);
         if (m == 0 || n == 0) {

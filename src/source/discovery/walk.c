@@ -2,8 +2,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -11,16 +11,23 @@
 #include "source/discovery/names.h"
 #include "source/input.h"
 
+struct name {
+    struct pyro_slice text;
+    unsigned char type; /* DT_UNKNOWN: some file systems do not say */
+};
+
 /* A folder whose names are being visited: its entries in order, and how far they are. */
 struct level {
-    struct pyro_slice *names;
+    struct name *names;
     size_t count, at;
     size_t path_len; /* of the folder in walk.path */
+    DIR *stream;
 };
 
 struct walk {
     const struct pyro_allocator *allocator;
     struct pyro_arena arena;
+    pyro_walk_known *known; /* NULL: none */
     pyro_walk_visit *visit;
     void *context;
     struct pyro_walk_result *result;
@@ -33,13 +40,13 @@ struct walk {
 
 static int compare_names(const void *a, const void *b)
 {
-    return pyro_natural_compare(*(const struct pyro_slice *)a, *(const struct pyro_slice *)b);
+    return pyro_natural_compare(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
 /* Lists the folder at walk->path as a new level. */
 static enum pyro_status enter(struct walk *walk, size_t path_len, struct pyro_error *error)
 {
-    PYRO_VEC(struct pyro_slice) names = {0};
+    PYRO_VEC(struct name) names = {0};
     DIR *stream = opendir(walk->path);
     if (!stream) {
         walk->result->refused++;
@@ -53,16 +60,17 @@ static enum pyro_status enter(struct walk *walk, size_t path_len, struct pyro_er
         struct pyro_slice name = pyro_arena_copy(&walk->arena, pyro_slice_from(entry->d_name));
         done = name.ptr && pyro_vec_reserve(&names, 1, walk->allocator);
         if (done)
-            names.items[names.count++] = name;
+            names.items[names.count++] = (struct name){name, entry->d_type};
     }
-    closedir(stream);
-    struct pyro_slice *kept = done ? pyro_arena_array(&walk->arena, names.count + 1, sizeof(*kept)) : NULL;
+    struct name *kept = done ? pyro_arena_array(&walk->arena, names.count + 1, sizeof(*kept)) : NULL;
     if (kept && names.count > 0) {
         qsort(names.items, names.count, sizeof(*names.items), compare_names);
         memcpy(kept, names.items, names.count * sizeof(*kept));
     }
     if (kept)
-        walk->levels[walk->depth++] = (struct level){kept, names.count, 0, path_len};
+        walk->levels[walk->depth++] = (struct level){kept, names.count, 0, path_len, stream};
+    else
+        closedir(stream);
     pyro_vec_done(&names, walk->allocator);
     return kept ? PYRO_OK : pyro_no_memory(error);
 }
@@ -80,10 +88,14 @@ static enum pyro_status visit_file(struct walk *walk, struct pyro_slice path, ui
 }
 
 /* A link to a file inside the folder is the file's second name: it is left out as well. */
-static enum pyro_status visit_entry(struct walk *walk, size_t path_len, struct pyro_error *error)
+static enum pyro_status visit_entry(struct walk *walk, const struct level *level, const struct name *name,
+                                    size_t path_len, struct pyro_error *error)
 {
     struct stat status;
-    if (lstat(walk->path, &status) != 0) {
+    struct pyro_slice path = {walk->path, path_len};
+    if (name->type == DT_REG && walk->known && walk->known(walk->context, path))
+        return visit_file(walk, path, 0, error);
+    if (fstatat(dirfd(level->stream), name->text.ptr, &status, AT_SYMLINK_NOFOLLOW) != 0) {
         walk->result->refused += errno != ENOENT; /* just removed */
         return PYRO_OK;
     }
@@ -92,7 +104,7 @@ static enum pyro_status visit_entry(struct walk *walk, size_t path_len, struct p
         return PYRO_OK;
     }
     if (S_ISREG(status.st_mode))
-        return visit_file(walk, (struct pyro_slice){walk->path, path_len}, (uint64_t)status.st_size, error);
+        return visit_file(walk, path, (uint64_t)status.st_size, error);
     if (!S_ISDIR(status.st_mode))
         return PYRO_OK;
     if (walk->depth < PYRO_WALK_LEVELS)
@@ -101,24 +113,43 @@ static enum pyro_status visit_entry(struct walk *walk, size_t path_len, struct p
     return PYRO_OK;
 }
 
-static enum pyro_status visit_folder(struct walk *walk, struct pyro_error *error)
+/* The length of the path of a name of the level, which is in walk->path then; 0: it is too long. */
+static size_t go_to(struct walk *walk, const struct level *level, struct pyro_slice name)
 {
-    PYRO_TRY(enter(walk, walk->folder.len, error));
+    size_t before = level->path_len + (walk->path[level->path_len - 1] != '/');
+    if (name.len >= sizeof(walk->path) - before)
+        return 0;
+    walk->path[before - 1] = '/';
+    memcpy(walk->path + before, name.ptr, name.len + 1);
+    return before + name.len;
+}
+
+static enum pyro_status visit_levels(struct walk *walk, struct pyro_error *error)
+{
     while (walk->depth > 0) {
         struct level *level = &walk->levels[walk->depth - 1];
         if (level->at == level->count) {
+            closedir(level->stream);
             walk->depth--;
             continue;
         }
-        struct pyro_slice name = level->names[level->at++];
-        int len = snprintf(walk->path + level->path_len, sizeof(walk->path) - level->path_len, "%s%s",
-                           walk->path[level->path_len - 1] == '/' ? "" : "/", name.ptr);
-        if (len < 0 || (size_t)len >= sizeof(walk->path) - level->path_len)
+        const struct name *name = &level->names[level->at++];
+        size_t len = go_to(walk, level, name->text);
+        if (len == 0)
             walk->result->refused++;
         else
-            PYRO_TRY(visit_entry(walk, level->path_len + (size_t)len, error));
+            PYRO_TRY(visit_entry(walk, level, name, len, error));
     }
     return PYRO_OK;
+}
+
+static enum pyro_status visit_folder(struct walk *walk, struct pyro_error *error)
+{
+    PYRO_TRY(enter(walk, walk->folder.len, error));
+    enum pyro_status status = visit_levels(walk, error);
+    while (walk->depth > 0)
+        closedir(walk->levels[--walk->depth].stream);
+    return status;
 }
 
 static enum pyro_status visit_path(struct walk *walk, const char *path, struct pyro_error *error)
@@ -150,14 +181,21 @@ static enum pyro_status visit_path(struct walk *walk, const char *path, struct p
     return walk->inside.ptr ? visit_folder(walk, error) : pyro_no_memory(error);
 }
 
-enum pyro_status pyro_walk(const char *path, const struct pyro_allocator *allocator, pyro_walk_visit *visit,
-                           void *context, struct pyro_walk_result *result, struct pyro_error *error)
+enum pyro_status pyro_walk_knowing(const char *path, const struct pyro_allocator *allocator, pyro_walk_known *known,
+                                   pyro_walk_visit *visit, void *context, struct pyro_walk_result *result,
+                                   struct pyro_error *error)
 {
-    struct walk walk = {.allocator = allocator, .visit = visit, .context = context, .result = result};
+    struct walk walk = {.allocator = allocator, .known = known, .visit = visit, .context = context, .result = result};
     pyro_arena_init(&walk.arena, allocator);
     enum pyro_status status = visit_path(&walk, path, error);
     pyro_arena_done(&walk.arena);
     return status;
+}
+
+enum pyro_status pyro_walk(const char *path, const struct pyro_allocator *allocator, pyro_walk_visit *visit,
+                           void *context, struct pyro_walk_result *result, struct pyro_error *error)
+{
+    return pyro_walk_knowing(path, allocator, NULL, visit, context, result, error);
 }
 
 enum pyro_status pyro_part_head(const struct pyro_log_part *part, const struct pyro_allocator *allocator, char *buffer,

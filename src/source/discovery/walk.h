@@ -27,6 +27,14 @@ typedef enum pyro_status pyro_walk_visit(void *context, struct pyro_slice folder
 enum pyro_status pyro_walk(const char *path, const struct pyro_allocator *allocator, pyro_walk_visit *visit,
                            void *context, struct pyro_walk_result *result, struct pyro_error *error);
 
+/* Whether the caller knows the file at the path, and needs nothing of it but its path. */
+typedef bool pyro_walk_known(void *context, struct pyro_slice path);
+
+/* The same; the system is not asked about known files of folders, and their parts say nothing of their size. */
+enum pyro_status pyro_walk_knowing(const char *path, const struct pyro_allocator *allocator, pyro_walk_known *known,
+                                   pyro_walk_visit *visit, void *context, struct pyro_walk_result *result,
+                                   struct pyro_error *error);
+
 /* The first decompressed bytes of a part; *ret_len may be less than the capacity at its end or where it is damaged. */
 enum pyro_status pyro_part_head(const struct pyro_log_part *part, const struct pyro_allocator *allocator, char *buffer,
                                 size_t capacity, size_t *ret_len, struct pyro_error *error);

@@ -75,6 +75,21 @@ static void test_natural_order(void **state)
     }
 }
 
+/* What names have in common is stepped over, up to the number in which they differ. */
+static void test_long_names(void **state)
+{
+    (void)state;
+    static const char *const ORDER[] = {"app-20260101000000-0009",   "app-20260101000000-09a",
+                                        "app-20260101000000-0010",   "app-20260101000000-0010.lz4",
+                                        "app-20260101000000-100000", "app-202601010000000-1"};
+    for (size_t i = 0; i < sizeof(ORDER) / sizeof(ORDER[0]); i++) {
+        for (size_t j = 0; j < sizeof(ORDER) / sizeof(ORDER[0]); j++) {
+            int order = pyro_natural_compare(pyro_slice_from(ORDER[i]), pyro_slice_from(ORDER[j]));
+            assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+        }
+    }
+}
+
 static void test_folder_and_base(void **state)
 {
     (void)state;
@@ -90,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_natural_order),
+        cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_folder_and_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
