@@ -44,28 +44,32 @@ static char first_letter(struct pyro_slice head)
     return '\0';
 }
 
+const char *pyro_text_guess(struct pyro_slice head)
+{
+    char first = first_letter(head);
+    if (first == '\0')
+        return "empty";
+    if (memchr(head.ptr, '\0', head.len))
+        return "not a text";
+    if (is_unknown_gc_log(head))
+        return "a GC log of an unknown form";
+    if (first == '{' || first == '[')
+        return "JSON lines, not Spark's";
+    if (first == '<')
+        return "XML or HTML";
+    return has_times(head) ? "text with times, but not a log of a known form" : "text without times";
+}
+
 bool pyro_artefact_guess(struct pyro_slice head, bool whole, char *ret, size_t size)
 {
-    const char *what;
-    char first = first_letter(head);
-    if (first == '\0' || (!whole && !memchr(head.ptr, '\n', head.len)) || pyro_slice_find(head, "\"Event\""))
+    if (first_letter(head) == '\0' || (!whole && !memchr(head.ptr, '\n', head.len)) ||
+        pyro_slice_find(head, "\"Event\""))
         return false;
     enum pyro_artefact_kind kind = pyro_artefact_recognise(head, whole);
-    if (kind != PYRO_ARTEFACT_KINDS) {
+    if (kind != PYRO_ARTEFACT_KINDS)
         snprintf(ret, size, "a file of the kind %s: name the folder that has it and the event log",
                  pyro_artefact_kind_name(kind));
-        return true;
-    }
-    if (memchr(head.ptr, '\0', head.len))
-        what = "not a text";
-    else if (is_unknown_gc_log(head))
-        what = "a GC log of an unknown form";
-    else if (first == '{' || first == '[')
-        what = "JSON lines, not Spark's";
-    else if (first == '<')
-        what = "XML or HTML";
     else
-        what = has_times(head) ? "text with times, but not a log of a known form" : "text without times";
-    snprintf(ret, size, "%s", what);
+        snprintf(ret, size, "%s", pyro_text_guess(head));
     return true;
 }

@@ -11,4 +11,7 @@
  * more. false: they may be those of an event log, or are too few to say. */
 bool pyro_artefact_guess(struct pyro_slice head, bool whole, char *ret, size_t size);
 
+/* The same of a file that is of no kind that is known. */
+const char *pyro_text_guess(struct pyro_slice head);
+
 #endif

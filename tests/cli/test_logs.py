@@ -355,3 +355,16 @@ def test_warnings_that_tell_an_end_are_errors(pyrometer: Command) -> None:
     (pyrometer.folder / "stderr").write_text("\n".join(lines) + "\n", encoding="ascii")
     made = document(pyrometer, "errors", "stderr")
     assert [(error["level"], error["cause"]) for error in made["errors"]] == [("WARN", "native-crash"), ("WARN", "container-memory")]
+
+
+def test_what_no_line_of_is_known_is_said(pyrometer: Command) -> None:
+    for text, looks in (
+        ("row 1\nrow 2\n", "text without times"),
+        ('{"a": 1}\n{"b": 2}\n', "JSON lines, not Spark's"),
+        ('<verbosegc version="R28">\n<gc-op id="3" type="scavenge" />\n', "a GC log of an unknown form"),
+    ):
+        (pyrometer.folder / "odd").write_text(text, encoding="ascii")
+        assert pyrometer("logs", "errors", "odd").stderr.endswith(f"--pattern says the form. It is {looks}\n")
+    for line in ("Using G1", "GC(0) Pause Young (Normal) (G1 Evacuation Pause) 24M->5M(256M) 10.500ms", "1.5: [GC pause (young)"):
+        (pyrometer.folder / "collections").write_text(line + "\n", encoding="ascii")
+        assert "is a log of a garbage collector, not a text log" in pyrometer("logs", "errors", "collections").stderr

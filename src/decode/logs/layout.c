@@ -1,6 +1,7 @@
 #include "decode/logs/layout.h"
 
 #include "base/numbers/calendar.h"
+#include "decode/logs/gc/gc_log.h"
 #include "decode/logs/records/envelope.h"
 #include "decode/logs/records/header.h"
 #include "model/failure_text.h"
@@ -253,8 +254,9 @@ enum pyro_log_content pyro_log_content_of(struct pyro_slice head, const struct p
         return PYRO_CONTENT_BINARY;
     struct pyro_slice line, rest = head;
     pyro_next_line(&rest, &line);
-    if ((head.ptr[0] == '[' && pyro_slice_find(line, "[gc")) || pyro_slice_find(line, " for linux-amd64 JRE") ||
-        pyro_slice_find(line, ": [GC (") || pyro_slice_find(line, ": [Full GC ("))
+    if (pyro_gc_line_known(line) || (head.ptr[0] == '[' && pyro_slice_find(line, "[gc")) ||
+        pyro_slice_find(line, " for linux-amd64 JRE") || pyro_slice_find(line, ": [GC (") ||
+        pyro_slice_find(line, ": [Full GC ("))
         return PYRO_CONTENT_GC;
     if (pyro_slice_find((struct pyro_slice){head.ptr, head.len < 4096 ? head.len : 4096}, "Full thread dump "))
         return PYRO_CONTENT_DUMP;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "base/options.h"
+#include "decode/artefact_guess.h"
 #include "decode/logs/layout.h"
 #include "decode/logs/records/envelope.h"
 #include "model/column.h"
@@ -389,6 +390,7 @@ static enum pyro_status read_open(struct state *state, const char **ret_refusal)
         *ret_refusal = "has no header of a log";
     if (*ret_refusal)
         return PYRO_OK;
+    const char *looks = pyro_text_guess(head);
     state->yarn = pyro_slice_find(head, "Container: container_") && pyro_slice_find(head, "LogType:");
     pyro_log_envelope_find(&state->envelope, head, state->reading->pattern);
     state->assembler.copies = state->envelope.kind != PYRO_ENVELOPE_NONE;
@@ -402,7 +404,8 @@ static enum pyro_status read_open(struct state *state, const char **ret_refusal)
         PYRO_TRY(
             add_note(state, candidate->path,
                      "no line begins with a time and a level in a known form, so errors that were logged cannot be "
-                     "seen: --pattern says the form"));
+                     "seen: --pattern says the form. It is %s",
+                     looks));
     const char *damage = pyro_reader_damage(state->reader);
     return damage ? add_note(state, candidate->path, "is read up to its damage: %s", damage) : PYRO_OK;
 }
