@@ -158,6 +158,10 @@ enum pyro_status pyro_chunk_read_range(struct pyro_chunk *chunk, int fd, uint64_
      * as long. */
     uint64_t start = from ? (from - 1) / PAGE_BYTES * PAGE_BYTES : 0,
              want = size - to > READ_BYTES ? to + READ_BYTES : size;
+    /* Room for any range as long as this one, so that the buffer does not grow at the second. */
+    uint64_t room = to - from + READ_BYTES + PAGE_BYTES;
+    if (!pyro_chunk_reserve(chunk, (size_t)(room < size ? room : size)))
+        return no_memory(error);
     size_t len = 0, head = (size_t)(to - 1 - start); /* place of the last byte that lets a line begin in the range */
     PYRO_TRY(read_at(chunk, fd, start, want, 0, &len, error));
     size_t begin = 0;
