@@ -2,10 +2,14 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/memory/allocator.h"
+#include "decode/artefact_guess.h"
+#include "decode/artefact_kinds.h"
 #include "decode/builder.h"
 #include "decode/sparkview/listener.h"
 #include "load/load.h"
 #include "load/logged/logged.h"
+#include "source/discovery/walk.h"
 
 struct target {
     struct pyro_builder builder;
@@ -46,16 +50,36 @@ static bool note_damage(void *context, const char *damage)
     return pyro_app_note(target->builder.app, pyro_slice_from(note));
 }
 
+/* "; it is text without times", where its beginning says what a log without events is instead. */
+static void say_what_it_is(const struct pyro_log *log, char *ret, size_t size)
+{
+    enum { MOST = 200 };
+    struct pyro_error refused = {.size = sizeof(refused)};
+    size_t len = 0;
+    char what[MOST];
+    char *head = pyro_slice_is(log->path, "-") ? NULL : pyro_allocate(NULL, PYRO_ARTEFACT_HEAD);
+    ret[0] = '\0';
+    if (head && log->part_count == 1 &&
+        pyro_part_head(&log->parts[0], NULL, head, PYRO_ARTEFACT_HEAD, &len, &refused) == PYRO_OK &&
+        pyro_artefact_guess((struct pyro_slice){head, len}, len < PYRO_ARTEFACT_HEAD, what, sizeof(what)))
+        snprintf(ret, size, "; it is %s", what);
+    pyro_release(NULL, head);
+}
+
 static enum pyro_status finish(struct target *target, const struct pyro_log *log, struct pyro_app **ret,
                                struct pyro_error *error)
 {
     const struct pyro_integrity *integrity = &target->builder.app->integrity;
     if (pyro_builder_known_events(&target->builder) == 0) {
-        pyro_error_describe(error, PYRO_ERROR_INPUT,
-                            integrity->bytes == 0
-                                ? "the file is empty: Spark has not written an event yet, or this is not an event log"
-                                : "this is not a Spark event log: none of its %llu lines has a Spark event",
-                            (unsigned long long)integrity->lines);
+        char what[224];
+        say_what_it_is(log, what, sizeof(what));
+        if (integrity->bytes == 0)
+            pyro_error_describe(error, PYRO_ERROR_INPUT,
+                                "the file is empty: Spark has not written an event yet, or this is not an event log");
+        else
+            pyro_error_describe(error, PYRO_ERROR_INPUT,
+                                "this is not a Spark event log: none of its %llu lines has a Spark event%s",
+                                (unsigned long long)integrity->lines, what);
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }

@@ -349,3 +349,8 @@ def test_files_that_are_nothing_do_not_disturb(binary: str, tmp_path: Path) -> N
     assert sorted(run.err.decode().splitlines()) == sorted(
         f"pyrometer: cannot read {folder / name}: is not a Spark event log, but {looks}" for name, (_, looks) in texts.items()
     )
+    for name, (text, looks) in texts.items():
+        run = run_command([binary, "diagnose", str(folder / name)])
+        assert run.exit == 3 and run.err.decode().endswith(f"lines has a Spark event; it is {looks}\n"), run.explain()
+    run = run_command([binary, "diagnose", str(next(iter(gc_logs(GC / "serial").values())))])
+    assert run.exit == 3 and b"it is a file of the kind gc-log: name the folder" in run.err, run.explain()
