@@ -79,8 +79,12 @@ static struct event *load_events(struct pyro_rule_context *context, const struct
         struct pyro_slice locality = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_locality, row));
         if (executor < 0 || launch <= 0 || finish < launch)
             continue;
-        window->begin = fmin(window->begin, launch);
-        window->end = fmax(window->end, launch);
+        bool again = pyro_task_get(&app->tasks, PYRO_TASK_attempt, row) > 0 ||
+                     pyro_task_get(&app->tasks, PYRO_TASK_speculative, row) > 0;
+        if (!again) { /* a retry or a copy did not wait since the stage began */
+            window->begin = fmin(window->begin, launch);
+            window->end = fmax(window->end, launch);
+        }
         *(pyro_slice_is(locality, "PROCESS_LOCAL") || pyro_slice_is(locality, "NODE_LOCAL") ? &window->local
                                                                                             : &window->elsewhere) += 1;
         events[(*count)++] = (struct event){executor, launch, 1};

@@ -238,17 +238,30 @@ static void near_data(struct fixture_task *task, unsigned index, void *context)
         pyro_intern((struct pyro_string_pool *)context, PYRO_SLICE_LITERAL("PROCESS_LOCAL"));
 }
 
+/* Its first wave is made of first attempts; what begins later are retries or copies. */
+static void retried(struct fixture_task *task, unsigned index, void *context)
+{
+    near_data(task, index, context);
+    task->row[PYRO_TASK_attempt] = index >= 2 && index % 2 == 0;
+    task->row[PYRO_TASK_speculative] = index >= 2 && index % 2 == 1;
+}
+
 /* All tasks on the first executor although the second is idle. */
-static struct scene one_sided(const char *wait)
+static struct scene one_sided_of(const char *wait, void (*change)(struct fixture_task *, unsigned, void *))
 {
     struct scene scene = scene_new(2, 2);
     if (wait)
         fixture_property(scene.app, "spark", "spark.locality.wait", wait);
     for (unsigned i = 2; i < 4; i++)
         scene.free_at[i] = INT64_MAX / 2;
-    scene_stage(&scene, 20, even, 4, near_data, scene.app->strings);
+    scene_stage(&scene, 20, even, 4, change, scene.app->strings);
     scene_end(&scene);
     return scene;
+}
+
+static struct scene one_sided(const char *wait)
+{
+    return one_sided_of(wait, near_data);
 }
 
 static void test_locality_wait_fires_when_slots_stay_empty(void **state)
@@ -262,6 +275,14 @@ static void test_locality_wait_fires_when_slots_stay_empty(void **state)
     scene_free(&scene);
     scene = one_sided("0s");
     assert_int_equal(scene_verdict(&scene, "locality-wait"), PYRO_VERDICT_NOT_APPLICABLE);
+    scene_free(&scene);
+}
+
+static void test_locality_wait_is_not_of_retries(void **state)
+{
+    (void)state;
+    struct scene scene = one_sided_of("10s", retried);
+    assert_null(scene_finding(&scene, "locality-wait"));
     scene_free(&scene);
 }
 
@@ -334,6 +355,7 @@ int main(void)
         cmocka_unit_test(test_shuffle_sync_is_switched_off),
         cmocka_unit_test(test_speculation_waste),
         cmocka_unit_test(test_locality_wait_fires_when_slots_stay_empty),
+        cmocka_unit_test(test_locality_wait_is_not_of_retries),
         cmocka_unit_test(test_locality_wait_is_quiet_on_full_slots),
         cmocka_unit_test(test_shuffle_heavy),
     };
