@@ -24,10 +24,19 @@ CORE_PARTS = TASK_PARTS + ["failed_tasks", "idle_no_work", "idle_driver", "idle_
 Interval = Tuple[int, int]
 
 
+def is_measured(task: Task) -> bool:
+    """Spark writes zeros that were not measured for a task that was lost with its executor."""
+    if not task.has_metrics:
+        return False
+    if task.run_ms or task.deserialize_ms or task.result_serialize_ms or task.gc_ms:
+        return True
+    return task.succeeded and task.duration < 1000
+
+
 def split_task(task: Task) -> Dict[str, int]:
     """The parts of one task's duration in ms."""
     duration = task.duration
-    if not task.has_metrics:
+    if not is_measured(task):
         return {"compute": duration}
     getting_result = max(0, task.finish - task.getting_result_since) if task.getting_result_since > 0 else 0
     metrics = [

@@ -1,7 +1,7 @@
 #include "analyze/accounts/split.h"
 
 /* Columns that a split is made of, in the order of pyro_split_run.columns. */
-enum { LAUNCH, FINISH, GETTING, HAS_METRICS, DESERIALIZE, RUN, GC, FETCH_WAIT, WRITE_NS, SERIALIZE, COLUMNS };
+enum { LAUNCH, FINISH, GETTING, HAS_METRICS, DESERIALIZE, RUN, GC, FETCH_WAIT, WRITE_NS, SERIALIZE, STATUS, COLUMNS };
 static const enum pyro_task_column columns[COLUMNS] = {
     PYRO_TASK_launch_ms,
     PYRO_TASK_finish_ms,
@@ -13,6 +13,7 @@ static const enum pyro_task_column columns[COLUMNS] = {
     PYRO_TASK_fetch_wait_ms,
     PYRO_TASK_shuffle_write_ns,
     PYRO_TASK_result_serialize_ms,
+    PYRO_TASK_status,
 };
 
 static inline int64_t not_negative(int64_t value)
@@ -29,11 +30,23 @@ static inline int64_t take(int64_t metric, int64_t *remaining)
     return part;
 }
 
+/* Of a task that was lost with its executor, Spark writes metrics that were not measured: all are 0. So are those of an
+ * empty object; a task that ran for a second has run for some of it. */
+static inline bool is_measured(const int64_t *metric, int64_t duration_ms)
+{
+    enum { CREDIBLE_MS = 1000 };
+    if (metric[HAS_METRICS] <= 0)
+        return false;
+    if ((metric[RUN] | metric[DESERIALIZE] | metric[SERIALIZE] | metric[GC]) != 0)
+        return true;
+    return metric[STATUS] == PYRO_TASK_SUCCESS && duration_ms < CREDIBLE_MS;
+}
+
 static inline struct pyro_task_split split_of(const int64_t *metric)
 {
     struct pyro_task_split split = {.duration_ms = pyro_task_duration(metric[LAUNCH], metric[FINISH])};
     int64_t left = split.duration_ms;
-    if (metric[HAS_METRICS] > 0) {
+    if (is_measured(metric, left)) {
         int64_t getting =
             metric[GETTING] > 0 && metric[FINISH] > metric[GETTING] ? metric[FINISH] - metric[GETTING] : 0;
         /* What neither ran nor is known to be something else; step by step, so that nothing can overflow. */

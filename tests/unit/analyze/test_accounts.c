@@ -82,6 +82,33 @@ static void test_split(void **state)
     pyro_app_release(app);
 }
 
+/* Metrics that are all 0: of a lost task, of an empty object, and of a task that took almost no time. */
+static void test_split_without_measurements(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t lasted_ms, status, run_ms, delay_ms;
+    } cases[] = {
+        {30000, PYRO_TASK_FAILED, 0, 0},  {900, PYRO_TASK_KILLED, 0, 0},       {1000, PYRO_TASK_SUCCESS, 0, 0},
+        {999, PYRO_TASK_SUCCESS, 0, 999}, {30000, PYRO_TASK_FAILED, 1, 29999},
+    };
+    struct pyro_app *app = fixture_app(1000, 40000);
+    fixture_stage(app, 0, 1000, 40000);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fixture_task task = fixture_task(app, 0, "1", 1000, 1000 + cases[i].lasted_ms);
+        task.row[PYRO_TASK_run_ms] = cases[i].run_ms;
+        task.row[PYRO_TASK_status] = cases[i].status;
+        fixture_add(app, &task);
+    }
+    fixture_analyze(app);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pyro_task_split split = pyro_task_split(app, i);
+        assert_int_equal(split.scheduler_delay, cases[i].delay_ms);
+        assert_int_equal(split.compute, cases[i].lasted_ms - cases[i].delay_ms);
+    }
+    pyro_app_release(app);
+}
+
 /* Three tasks on two cores; each gets two thirds of a core. */
 static void test_oversubscribed(void **state)
 {
@@ -231,10 +258,15 @@ static void test_phases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_overlap_and_gaps), cmocka_unit_test(test_split),
-        cmocka_unit_test(test_oversubscribed),   cmocka_unit_test(test_removed_mid_task),
-        cmocka_unit_test(test_no_executors),     cmocka_unit_test(test_in_progress),
-        cmocka_unit_test(test_task_cpus),        cmocka_unit_test(test_resubmitted),
+        cmocka_unit_test(test_overlap_and_gaps),
+        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_split_without_measurements),
+        cmocka_unit_test(test_oversubscribed),
+        cmocka_unit_test(test_removed_mid_task),
+        cmocka_unit_test(test_no_executors),
+        cmocka_unit_test(test_in_progress),
+        cmocka_unit_test(test_task_cpus),
+        cmocka_unit_test(test_resubmitted),
         cmocka_unit_test(test_phases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
