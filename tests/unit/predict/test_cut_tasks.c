@@ -221,6 +221,37 @@ static void test_no_skew_join(void **state)
     whatif_free(&scene);
 }
 
+static int64_t last_bytes; /* that the last task of a join reads */
+
+static int64_t pieces_and_last(unsigned i)
+{
+    return i < 9 ? pieces(i) : last_bytes;
+}
+
+/* How long the join takes if its pieces are one partition again, on many slots. `beyond`: what was read beyond what was
+ * written, in units of the other side's partition. */
+static double largest_with(double beyond)
+{
+    last_bytes = 38700 * 1000 + (int64_t)(beyond * 100 * 1000);
+    for (unsigned i = 0; i < 9; i++)
+        last_bytes -= pieces(i);
+    struct whatif_scene scene = joined(10, pieces_and_last);
+    fixture_property(scene.app, "spark", "spark.sql.adaptive.advisoryPartitionSizeInBytes", "4m");
+    fixture_property(scene.app, "spark", "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "2m");
+    whatif_answer(&scene, "spark.sql.adaptive.skewJoin.enabled=false cores=1000", NULL);
+    double largest = (double)(scene.whatif.scenarios[0].jobs[2].end_ms - scene.whatif.scenarios[0].jobs[2].start_ms);
+    whatif_free(&scene);
+    return largest;
+}
+
+/* Two and a half partitions of the other side are three: each piece but the first read one more. */
+static void test_pieces_by_what_was_read(void **state)
+{
+    (void)state;
+    assert_near(largest_with(1.6), largest_with(2.4), 1);
+    assert_near(largest_with(2.6) - largest_with(2.4), 23 * MB / 6 / 10000, 1); /* one piece more */
+}
+
 /* Skew handling is on by default; what decides is whether this run cut a partition. A limit below the large one cuts it
  * in as many pieces as the size aimed at asks for, and never in more than there were map tasks. */
 static void test_lower_limits_of_skew(void **state)
@@ -369,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_skew_join),
         cmocka_unit_test(test_no_skew_join),
+        cmocka_unit_test(test_pieces_by_what_was_read),
         cmocka_unit_test(test_lower_limits_of_skew),
         cmocka_unit_test(test_small_tasks_cost_what_they_take),
         cmocka_unit_test(test_code_cuts_a_stage),
