@@ -944,6 +944,8 @@ struct pyro_fleet_options {
 /* The options that are texts ("app", "user", "by", ...), so that a program need not list them: where the one of that
  * index is set, and its name. NULL beyond the last one. */
 PYRO_API const char **pyro_fleet_option(struct pyro_fleet_options *options, size_t index, const char **ret_name);
+/* What a field of the options says, as a sentence or more: of texts, and of "tags" and "max". NULL: there is none. */
+PYRO_API const char *pyro_fleet_option_meaning(const char *option);
 /* Name and meaning of a view; NULL beyond the last one. */
 PYRO_API const char *pyro_fleet_view_name(size_t index);
 PYRO_API const char *pyro_fleet_view_meaning(size_t index);

@@ -25,7 +25,7 @@ struct cli_option {
     const char *argument; /* "FILE"; NULL: a switch; "RULE...": may be given several times */
     const char *choices;  /* allowed values, separated by spaces; NULL: any; "@rules": any, rules are offered */
     const char *fallback; /* value when the option is not given, or NULL */
-    const char *help;     /* one or more sentences, unwrapped */
+    const char *help;     /* one or more sentences, unwrapped; NULL: the verb's option_help() says it */
 };
 
 struct cli_example {
@@ -69,6 +69,7 @@ struct cli_verb_body {
     int (*run)(const struct cli_call *call); /* gives the exit status */
     size_t least, most;                      /* number of arguments */
     const struct cli_option *options;
+    const char *(*option_help)(const char *option); /* of options without a help of their own; may be NULL */
     const char *choices; /* of the first argument, for completions: words, or "@verbs", "@rules", "@files", or NULL;
                           * words and then "@files": files follow the first argument */
     /* Words that the first argument may be, from a table: by index; NULL: there are no more. They precede `choices`,
@@ -87,6 +88,11 @@ struct cli_verb {
 extern const struct cli_verb cli_verbs[];
 extern const size_t cli_verb_count;
 const struct cli_verb *cli_verb_find(const char *name);
+
+/* What each verb may write: formats.def. */
+#define VERB_FORMATS(verb, formats) extern const char cli_formats_##verb[];
+#include "formats.def"
+#undef VERB_FORMATS
 
 /* Options that several verbs have. */
 #define CLI_OPTION_HELP                                                                                                \

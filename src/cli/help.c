@@ -90,12 +90,17 @@ void cli_option_label(const struct cli_option *option, char *text, size_t size)
              option->argument != NULL ? option->argument : "");
 }
 
-static void put_option(struct cli_output *output, const struct cli_option *option)
+const char *cli_option_help(const struct cli_verb_body *body, const struct cli_option *option)
+{
+    return option->help != NULL ? option->help : body->option_help(option->name);
+}
+
+static void put_option(struct cli_output *output, const struct cli_verb_body *body, const struct cli_option *option)
 {
     char label[64], text[640];
     cli_option_label(option, label, sizeof(label));
     cli_putf(output, "    %s\n", label);
-    size_t len = (size_t)snprintf(text, sizeof(text), "%s", option->help);
+    size_t len = (size_t)snprintf(text, sizeof(text), "%s", cli_option_help(body, option));
     if (option->choices != NULL && option->choices[0] != '@' && len < sizeof(text))
         len += (size_t)snprintf(text + len, sizeof(text) - len, " One of: %s.", option->choices);
     if (option->fallback != NULL && len < sizeof(text))
@@ -125,7 +130,7 @@ void cli_help_verb(struct cli_output *output, const void *context)
     put_list_of_words(output, verb->body);
     cli_puts(output, "\nOptions:\n");
     for (const struct cli_option *option = verb->body->options; option->name != NULL; option++)
-        put_option(output, option);
+        put_option(output, verb->body, option);
     put_exits(output, verb);
     if (verb->body->examples == NULL)
         return;

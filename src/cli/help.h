@@ -11,6 +11,8 @@ void cli_help_verb(struct cli_output *output, const void *context);
 
 /* "-o, --output FILE" */
 void cli_option_label(const struct cli_option *option, char *text, size_t size);
+/* What an option does: its own text, or what the verb's table says. */
+const char *cli_option_help(const struct cli_verb_body *body, const struct cli_option *option);
 
 /* What an exit status means. `only` and `never` are names of verbs, separated by spaces, or NULL. */
 struct cli_exit_meaning {

@@ -18,6 +18,10 @@ const struct cli_verb cli_verbs[] = {
 #include "verbs.def"
 };
 #undef VERB
+#define VERB_FORMATS(verb, formats) const char cli_formats_##verb[] = formats;
+#include "formats.def"
+#undef VERB_FORMATS
+
 const size_t cli_verb_count = sizeof(cli_verbs) / sizeof(cli_verbs[0]);
 
 const struct cli_verb *cli_verb_find(const char *name)

@@ -54,7 +54,7 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json markdown", "text",
+    {"format", 'f', "FORMAT", cli_formats_compare, "text",
      "What to write. JSON is one document, schema pyrometer.comparison/1."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,

@@ -1,4 +1,5 @@
 /* pyrometer completions SHELL: scripts for bash, zsh and fish, made from the verb and option tables. */
+#include "help.h"
 #include "result_output.h"
 
 #include <string.h>
@@ -107,7 +108,7 @@ static void put_bash(struct cli_output *output)
                      "complete -o filenames -F _pyrometer pyrometer\n");
 }
 
-static void put_zsh_option(struct cli_output *output, const struct cli_option *option)
+static void put_zsh_option(struct cli_output *output, const struct cli_verb *verb, const struct cli_option *option)
 {
     cli_puts(output, cli_option_repeats(option) ? "        '*" : "        '");
     if (option->letter != 0)
@@ -115,7 +116,7 @@ static void put_zsh_option(struct cli_output *output, const struct cli_option *o
     else
         cli_putf(output, "--%s", option->name);
     cli_puts(output, "[");
-    for (const char *at = option->help; *at != '\0' && *at != '.' && *at != ':'; at++) {
+    for (const char *at = cli_option_help(verb->body, option); *at != '\0' && *at != '.' && *at != ':'; at++) {
         char letter[2] = {*at, '\0'};
         if (*at == '[' || *at == ']')
             cli_puts(output, "\\");
@@ -146,7 +147,7 @@ static void put_zsh(struct cli_output *output)
         const struct cli_verb *verb = &cli_verbs[i];
         cli_putf(output, "    %s)\n        _arguments \\\n", verb->name);
         for (const struct cli_option *option = verb->body->options; option->name != NULL; option++)
-            put_zsh_option(output, option);
+            put_zsh_option(output, verb, option);
         if (takes_word_first(verb)) {
             cli_puts(output, "        '1:word:(");
             put_choices(output, verb, " ", "");

@@ -155,7 +155,7 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json csv", "text",
+    {"format", 'f', "FORMAT", cli_formats_cost, "text",
      "What to write. JSON is one document, schema pyrometer.cost/1; CSV has one row per group."},
     CLI_OPTION_OUTPUT,
     {"by", 'b', "WHAT", NULL, "application",

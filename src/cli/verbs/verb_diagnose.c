@@ -327,7 +327,7 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json markdown csv sarif junit html", "text",
+    {"format", 'f', "FORMAT", cli_formats_diagnose, "text",
      "What to write. JSON is one document: schema pyrometer.report/1, or pyrometer.reports/1 for several logs."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_CONFIG,

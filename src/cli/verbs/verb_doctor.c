@@ -79,7 +79,7 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json", "text", "How to write it."},
+    {"format", 'f', "FORMAT", cli_formats_doctor, "text", "How to write it."},
     {"tokens", 0, "FILE", NULL, NULL, "Test this file of tokens, as for 'serve --tokens'."},
     {"tls-cert", 0, "FILE", NULL, NULL, "Test this certificate (PEM) with the key of --tls-key."},
     {"tls-key", 0, "FILE", NULL, NULL, "The private key of the certificate (PEM)."},

@@ -33,7 +33,7 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json markdown", "text",
+    {"format", 'f', "FORMAT", cli_formats_evaluate, "text",
      "What to write. JSON is one document, schema pyrometer.evaluation/1."},
     CLI_OPTION_OUTPUT,
     {"split", 0, "SPLIT", NULL, "all", "Judge only the runs of one split, such as held-out."},

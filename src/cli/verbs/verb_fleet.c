@@ -92,35 +92,28 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json csv markdown", "text",
+    {"format", 'f', "FORMAT", cli_formats_fleet, "text",
      "What to write. JSON is one document, schema pyrometer.fleet_VIEW/1; CSV is the first table."},
     CLI_OPTION_OUTPUT,
     {"store", 's', "URL", NULL, NULL,
      "Read this store (sqlite:FILE, opensearch:URL) if there is no STORE. Default: the environment variable "
      "PYROMETER_STORE."},
-    {"app", 'a', "NAME", NULL, NULL, "Take only runs of this application."},
-    {"user", 'u', "NAME", NULL, NULL, "Take only runs of this user."},
-    {"since", 0, "TIME", NULL, NULL,
-     "Take only runs that started at this time or later: 2026-01-31, 2026-01-31T12:00:00 (UTC), epoch milliseconds, or "
-     "how long ago (24h, 30d)."},
-    {"until", 0, "TIME", NULL, NULL, "Take only runs that started before this time."},
-    {"tag", 't', "KEY=VALUE...", NULL, NULL, "Take only runs with this tag. May be given several times; all hold."},
-    {"max", 'm', "FIELD=N...", NULL, NULL,
-     "Take only runs whose field is at most N (duration_ms, input_bytes, agg.NAME). May be given several times."},
-    {"by", 'b', "FIELD", NULL, NULL,
-     "Sum by this field, or color single runs by it: application, user, queue, type, version, tag.KEY, a Spark setting "
-     "(spark.KEY) or another column of runs. compare: what distinguishes the two groups; also date."},
-    {"value", 0, "FIELD", NULL, NULL, "histogram: the value, such as input_bytes or agg.NAME. Default: duration_ms."},
-    {"before", 0, "VALUE", NULL, NULL, "compare: the value of --by of the first group. Default: that of earlier runs."},
-    {"after", 0, "VALUE", NULL, NULL,
-     "compare: the value of --by of the second group. Default: that of the newest runs."},
-    {"at", 0, "TIME", NULL, NULL,
-     "compare --by date: the first start of the second group. Default: the last lasting change."},
+    {"app", 'a', "NAME", NULL, NULL, NULL},
+    {"user", 'u', "NAME", NULL, NULL, NULL},
+    {"since", 0, "TIME", NULL, NULL, NULL},
+    {"until", 0, "TIME", NULL, NULL, NULL},
+    {"tag", 't', "KEY=VALUE...", NULL, NULL, NULL},
+    {"max", 'm', "FIELD=N...", NULL, NULL, NULL},
+    {"by", 'b', "FIELD", NULL, NULL, NULL},
+    {"value", 0, "FIELD", NULL, NULL, NULL},
+    {"before", 0, "VALUE", NULL, NULL, NULL},
+    {"after", 0, "VALUE", NULL, NULL, NULL},
+    {"at", 0, "TIME", NULL, NULL, NULL},
     {"prices", 'p', "FILE...", NULL, NULL,
      "waste, adoption: use the prices of this file. They take precedence over the prices that come with pyrometer."},
-    {"instance", 0, "TYPE", NULL, NULL, "waste, adoption: take this instance type for the nodes of all runs."},
-    {"region", 0, "REGION", NULL, NULL, "waste, adoption: use the prices of this region."},
-    {"currency", 0, "CODE", NULL, NULL, "waste, adoption: show amounts in this currency."},
+    {"instance", 0, "TYPE", NULL, NULL, NULL},
+    {"region", 0, "REGION", NULL, NULL, NULL},
+    {"currency", 0, "CODE", NULL, NULL, NULL},
     CLI_OPTION_WIDTH,
     CLI_OPTION_COLOR,
     CLI_OPTION_REDACT,
@@ -144,6 +137,11 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const char *option_help(const char *option)
+{
+    return pyro_fleet_option_meaning(strcmp(option, "tag") == 0 ? "tags" : option);
+}
+
 /* The views of the library, and the model of one application. */
 static const char *view_word(size_t index, const char **ret_meaning)
 {
@@ -162,6 +160,7 @@ const struct cli_verb_body cli_verb_fleet = {
     .most = 3,
     .options = options,
     .choices = "@files",
+    .option_help = option_help,
     .word = view_word,
     .words_title = "Views",
     .description =

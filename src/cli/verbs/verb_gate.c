@@ -177,7 +177,7 @@ static const struct cli_option options[] = {
      "How much the run may exceed its baseline. The tolerance is always at least 1 s, 16 MiB or 1 % of the run time."},
     {"allow-incomplete", 0, NULL, NULL, NULL,
      "Do not fail because a log is unfinished or damaged, or because the run failed."},
-    {"format", 'f', "FORMAT", "text json sarif junit", "text",
+    {"format", 'f', "FORMAT", cli_formats_gate, "text",
      "What to write. JSON is one document, schema pyrometer.gate/1."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,

@@ -112,7 +112,7 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json csv", "text",
+    {"format", 'f', "FORMAT", cli_formats_logs, "text",
      "What to write. JSON is one document: pyrometer.chunks/1, pyrometer.errors/1 or pyrometer.log_timeline/1."},
     CLI_OPTION_OUTPUT,
     {"count", 'n', "N", NULL, NULL,

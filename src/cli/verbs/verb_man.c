@@ -60,7 +60,7 @@ static void put_options(struct cli_output *output, const struct cli_verb *verb)
         cli_puts(output, ".TP\n.B ");
         put_roff(output, label);
         cli_puts(output, "\n");
-        put_roff(output, option->help);
+        put_roff(output, cli_option_help(verb->body, option));
         if (option->choices != NULL && option->choices[0] != '@') {
             cli_puts(output, "\nOne of: ");
             put_roff(output, option->choices);

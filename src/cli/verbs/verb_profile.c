@@ -132,7 +132,7 @@ static const struct cli_option options[] = {
      "Write to FILE, which appears only when it is complete. A name that ends in .html gets a picture for a browser, "
      "one "
      "in .json the document pyrometer.profile/1. Default: text on standard output."},
-    {"format", 'f', "FORMAT", "html json text", NULL, "Write this format, whatever FILE is called."},
+    {"format", 'f', "FORMAT", cli_formats_profile, NULL, "Write this format, whatever FILE is called."},
     {"metric", 'm', "NAME...", NULL, NULL,
      "Show only series whose name has NAME in it, such as heap, process.rss, cpu or gc. May be given several times."},
     {"ignore", 'i', "NAME...", NULL, NULL, "Show no series whose name has NAME in it. May be given several times."},

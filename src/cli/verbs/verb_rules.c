@@ -131,7 +131,7 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json", "text", "How to write it."},
+    {"format", 'f', "FORMAT", cli_formats_rules, "text", "How to write it."},
     CLI_OPTION_HELP,
     {0},
 };

@@ -65,7 +65,7 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json csv markdown", "text",
+    {"format", 'f', "FORMAT", cli_formats_sql, "text",
      "How to write the rows: aligned columns, an array of JSON objects, CSV or a Markdown table."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,

@@ -350,7 +350,7 @@ static const struct cli_option options[] = {
     {"max-cost", 0, "COST", NULL, NULL,
      "Choose the fastest configuration that costs at most COST: money with --prices or --instance, otherwise core "
      "hours."},
-    {"format", 'f', "FORMAT", "text json spark-submit spark-defaults", "text",
+    {"format", 'f', "FORMAT", cli_formats_suggest, "text",
      "What to write. JSON is one document, schema pyrometer.suggestion/1. spark-submit: --conf options in one line. "
      "spark-defaults: lines of spark-defaults.conf."},
     {"apply", 0, "FILE", NULL, NULL,

@@ -202,7 +202,7 @@ static const struct cli_option options[] = {
     {"instance", 0, "TYPE", NULL, NULL,
      "Price the scenarios with nodes of this instance type. The durations of tasks do not change."},
     {"region", 0, "REGION", NULL, NULL, "Use the prices of this region where the log does not name one."},
-    {"format", 'f', "FORMAT", "text json csv", "text",
+    {"format", 'f', "FORMAT", cli_formats_whatif, "text",
      "What to write. JSON is one document, schema pyrometer.whatif/1; CSV has one row per scenario."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,

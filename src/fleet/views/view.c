@@ -50,20 +50,16 @@ static enum pyro_status find_view(const char *name, const struct pyro_fleet_info
 
 /* ---- Options ---- */
 
-/* In the order of the struct. */
 static const struct {
     const char *name;
     size_t place;
-    bool common; /* all views take it; of others, views.def says which do */
+    bool common;
 } texts[] = {
-#define TEXT(name, common)                                                                                             \
-    {                                                                                                                  \
-#name, offsetof(struct pyro_fleet_options, name), common                                                       \
-    }
-    TEXT(app, true), TEXT(user, true),      TEXT(since, true),   TEXT(until, true),
-    TEXT(by, false), TEXT(value, false),    TEXT(before, false), TEXT(after, false),
-    TEXT(at, false), TEXT(instance, false), TEXT(region, false), TEXT(currency, false),
-#undef TEXT
+#define FLEET_TEXT(name, common, meaning) {#name, offsetof(struct pyro_fleet_options, name), common},
+#define FLEET_LIST(name, meaning)
+#include "fleet/views/options.def"
+#undef FLEET_TEXT
+#undef FLEET_LIST
 };
 
 const char **pyro_fleet_option(struct pyro_fleet_options *options, size_t index, const char **ret_name)
@@ -73,6 +69,23 @@ const char **pyro_fleet_option(struct pyro_fleet_options *options, size_t index,
         return NULL;
     *ret_name = texts[index].name;
     return (const char **)(void *)((char *)options + texts[index].place);
+}
+
+const char *pyro_fleet_option_meaning(const char *option)
+{
+    static const struct {
+        const char *name, *meaning;
+    } meanings[] = {
+#define FLEET_TEXT(name, common, meaning) {#name, meaning},
+#define FLEET_LIST(name, meaning)         {#name, meaning},
+#include "fleet/views/options.def"
+#undef FLEET_TEXT
+#undef FLEET_LIST
+    };
+    for (size_t i = 0; option && i < sizeof(meanings) / sizeof(*meanings); i++)
+        if (strcmp(option, meanings[i].name) == 0)
+            return meanings[i].meaning;
+    return NULL;
 }
 
 static bool has_word(const char *words, const char *word)

@@ -37,7 +37,7 @@ struct mcp_parameter {
     const char *name;
     enum mcp_type type;
     bool required;
-    const char *doc;
+    const char *doc;     /* NULL: an option of fleet views, whose table says it */
     const char *choices; /* words separated by spaces; NULL: any; "@views": any, `doc` ends with the views of fleets */
 };
 

@@ -52,7 +52,7 @@ static json_t *say_parameter(const struct mcp_parameter *parameter)
     struct pyro_strbuf text;
     const char *name;
     pyro_strbuf_init(&text, NULL);
-    pyro_strbuf_add_text(&text, parameter->doc);
+    pyro_strbuf_add_text(&text, parameter->doc ? parameter->doc : pyro_fleet_option_meaning(parameter->name));
     for (size_t i = 0; is_of_a_table(parameter) && (name = pyro_fleet_view_name(i)) != NULL; i++)
         pyro_strbuf_printf(&text, "%s%s (%s)", i ? ", " : "", name, pyro_fleet_view_meaning(i));
     json_t *ret = text.failed ? NULL : json_stringn(text.data, text.len);
