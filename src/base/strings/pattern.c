@@ -8,7 +8,7 @@
  * It takes 20 times the memory of what is compiled, and 80 times with callouts. */
 enum { RESERVE = 16 << 10, RESERVE_A_BYTE = 100, ALIGNMENT = 16 };
 
-/* Machine code is up to twenty times as fast, and takes as long to make as to look through some KiB without it. */
+/* Machine code is several times as fast, and takes as long to make as to look through some KiB without it. */
 enum { FEW_BYTES = 4 << 10 };
 
 struct compiled {

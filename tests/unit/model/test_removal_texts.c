@@ -1,4 +1,4 @@
-/* What Spark 2.4 to 4.1 writes about the end of an executor, in its own words: YarnAllocator, ExecutorExitCode, the
+/* What Spark writes about the end of an executor, in its own words: YarnAllocator, ExecutorExitCode, the
  * lifecycle manager of Kubernetes, the standalone master and the scheduler. */
 #include <setjmp.h>
 #include <stdarg.h>
