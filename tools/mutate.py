@@ -78,8 +78,6 @@ EXEMPT = {name: reason for reason, names in EXEMPT_NAMES.items() for name in nam
 EQUAL = {
     "data-skew.tasks_min x 0.67": "of two tasks none takes twice the median, which is their mean",
     "driver-memory.fill x 1.33": "half as much again as the limit is more than the peak, which is at most the limit, divided by it",
-    "predict/cut_tasks.c:SPILL_TIMES_MAX x 1.33": "tasks cut otherwise spill less than twice as much: the rest of a division is all that grows",
-    "predict/cut_tasks.c:SPILL_TIMES_MAX x 0.67": "the same: 2.67 is more than twice",
     "too-many-partitions.waves_min x 0.67": "less than four waves are less than twice the two of target_waves: nothing to advise",
 }
 MUTANT_HEADER = "src/base/mutant.h"

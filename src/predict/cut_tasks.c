@@ -11,8 +11,7 @@
 #define CUT_ALIKE 0.8
 #define BLOCK_MS  0.025
 enum { CUT_ALIKE_MIN = 6, FEW = 20 };
-/* Spilling does not grow by more; and what is left of a stage's work at least, whatever it spilled. */
-#define SPILL_TIMES_MAX 4.0
+/* What is left of a stage's work at least, whatever it spilled. */
 #define WORK_LEFT       0.3
 /* What a task takes to open, close and commit its file. */
 #define WRITE_MS 45.0
@@ -137,7 +136,7 @@ static double spared_spill_ms(const struct pyro_predicted_run *run, size_t stage
         return 0;
     double now = need * facts->count / count;
     double was_out = pyro_spilled_memory(need, memory) * facts->count, out = pyro_spilled_memory(now, memory) * count;
-    double left = was_out > 0 ? fmin(out / was_out, SPILL_TIMES_MAX) : fmin((double)facts->count / count, 1);
+    double left = was_out > 0 ? out / was_out : fmin((double)facts->count / count, 1);
     return spill * run->spill_ms * (1 - left);
 }
 
