@@ -1,8 +1,11 @@
 #include "store/database.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define CODE "error code=" /* before the number in what quick_check says */
 
@@ -130,6 +133,15 @@ static enum pyro_database_state prepare_to_read(sqlite3 *db, const struct pyro_d
     return state;
 }
 
+/* SQLite makes files by the umask, and its journals like the file: a new one is made before, for its owner only. What
+ * exists keeps its permissions; what cannot be made is left to SQLite to complain of. */
+static void make_private(const char *path)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (file >= 0)
+        close(file);
+}
+
 enum pyro_database_state pyro_database_open(const char *path, const struct pyro_database_kind *kind, bool writes,
                                             sqlite3 **ret, int64_t *ret_version)
 {
@@ -137,6 +149,8 @@ enum pyro_database_state pyro_database_open(const char *path, const struct pyro_
     int flags = SQLITE_OPEN_READWRITE | (writes ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX;
     int64_t version = 0;
     bool empty = false;
+    if (writes && path[0] != ':') /* ":memory:" */
+        make_private(path);
     int code = sqlite3_open_v2(path, ret, flags, NULL);
     if (code != SQLITE_OK)
         return failure(code);

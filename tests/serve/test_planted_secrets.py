@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import sys
@@ -11,7 +12,7 @@ from typing import Any, Dict, Iterator, List
 from urllib.parse import quote
 
 import pytest
-from planting import leaks, write
+from planting import leaks, phrases, write
 from servers.pyrometer import Server
 
 import conftest
@@ -21,6 +22,7 @@ sys.path.insert(0, str(conftest.ROOT / "tools"))
 import list_rows  # noqa: E402
 
 FORMS = [name.lower() for name in list_rows.names(conftest.ROOT / "src" / "report" / "formats.def", "PYRO_FORMAT")]
+FLAMES = re.findall(r'^PYRO_FLAME_FORMAT\(\w+, \w+, "([^"]+)"', (conftest.ROOT / "src/report/flame/formats.def").read_text(), re.M)
 TABLES = list_rows.names(conftest.ROOT / "src" / "model" / "tables" / "tables.def", "PYRO_TABLE")
 
 
@@ -53,6 +55,30 @@ def test_tables(log: Path) -> None:
             assert run.exit == 0, run.explain()
             shown += run.out
     assert shown.count(b"*********(redacted)") > 100
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folded stacks whose frames say secrets, as names of threads, files and generated classes may."""
+    path = tmp_path_factory.mktemp("profile") / "cpu.folded"
+    frames = [phrase.replace("\n", " ") for phrase in phrases() if ";" not in phrase]  # a semicolon ends a frame
+    assert len(frames) > 100
+    path.write_text("".join(f"main;read {frame};sum 1\n" for frame in frames))
+    return path
+
+
+@pytest.mark.parametrize("suffix", FLAMES)
+def test_flame_graphs(profile: Path, suffix: str, tmp_path: Path) -> None:
+    out = tmp_path / f"out{suffix}"
+    assert pyrometer("flame", profile, "-o", out).exit == 0
+    drawn = gzip.decompress(out.read_bytes()) if suffix.endswith(".gz") else out.read_bytes()
+    assert leaks(drawn) == set()
+    assert drawn.count(b"(redacted)") > 50
+
+
+def test_profiles(profile: Path) -> None:
+    for form in ("text", "json", "html"):
+        pyrometer("profile", profile, "--format", form)
 
 
 def test_other_verbs(log: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 #include "base/memory/allocator.h"
 #include "base/options.h"
+#include "decode/intake.h"
 #include "model/app.h"
 #include "model/column.h"
 #include "report/flame/flame.h"
@@ -152,6 +153,7 @@ static enum pyro_status decode(struct writing *writing, const struct pyro_log_pa
     struct pyro_reader *reader;
     struct pyro_profile_facts facts;
     struct pyro_profile_order order;
+    struct pyro_intake intake; /* names of frames are texts of a program, with what it puts into them */
     PYRO_TRY(pyro_reader_open(part, allocator, &reader, error));
     struct pyro_tracks *tracks = pyro_tracks_new(allocator);
     if (!tracks) {
@@ -159,12 +161,14 @@ static enum pyro_status decode(struct writing *writing, const struct pyro_log_pa
         return pyro_no_memory(error);
     }
     pyro_profile_order_init(&order, allocator);
+    pyro_intake_init(&intake, pyro_tracks_strings(tracks), PYRO_REDACT_WIDE, allocator);
     enum pyro_status status = pyro_profile_decode(tracks, kind, &source, reader, allocator, &order, &facts, error);
-    if (status == PYRO_OK && !pyro_tracks_seal(tracks))
+    if (status == PYRO_OK && (pyro_intake_failed(&intake) || !pyro_tracks_seal(tracks)))
         status = pyro_no_memory(error);
     if (status == PYRO_OK)
         status = add_tracks(writing, pyro_part_name(part), kind, tracks, &order, &facts, error);
     pyro_profile_order_done(&order, allocator);
+    pyro_intake_done(&intake);
     pyro_tracks_free(tracks);
     pyro_reader_close(reader);
     return status;
