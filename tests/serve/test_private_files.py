@@ -1,4 +1,4 @@
-"""What the program keeps belongs to its owner alone, whatever the umask is: stores, caches and what lies beside them."""
+"""What the program keeps belongs to its owner alone, whatever the umask is: stores, caches, and what lies next to them."""
 
 from __future__ import annotations
 

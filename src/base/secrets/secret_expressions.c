@@ -12,7 +12,9 @@ static const char more_names[] = "(?i)" MORE_WORDS;
 static const char options[] = "(?i)" SPARK_OPTIONS;
 
 static const char spark_text[] = "(?i)(?:" NAMED_FORMS(SPARK_WORDS, SPARK_CLEAR) ")" VALUE;
-static const char wide_text[] = "(?i)(?:" NAMED_FORMS(SPARK_WORDS "|" MORE_WORDS, MORE_CLEAR) HEADER_FORMS ")" VALUE;
+static const char wide_text[] =
+    "(?i)(?:" NAMED_FORMS(SPARK_WORDS "|" MORE_WORDS, MORE_CLEAR) TUPLE_FORMS(SPARK_WORDS "|" MORE_WORDS) ")" VALUE;
+static const char headers[] = "(?i)(?|(?:" HEADER_FORMS ")" VALUE WHOLE_FORMS(SPARK_WORDS "|" MORE_WORDS) ")";
 static const char shapes[] = "(?i)(?|" ADDRESS_FORMS "|(" SHAPED_FORMS "))";
 
 /* An option as plans ([a=b, c=d], Map(a -> b)) and statements (OPTIONS (a 'b', `c` = 'd')) write it. A value that opens
@@ -23,8 +25,8 @@ static const char pairs[] = "(?<=[\\[({,\\s])[`\"']?([A-Za-z_][\\w.\\-]{0,127})[
 
 static void discard(struct pyro_secret_expressions *made)
 {
-    struct pyro_pattern *const patterns[] = {made->names, made->more_names, made->options,
-                                             made->text,  made->shapes,     made->pairs};
+    struct pyro_pattern *const patterns[] = {made->names,   made->more_names, made->options, made->text,
+                                             made->headers, made->shapes,     made->pairs};
     for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
         pyro_pattern_free(patterns[i]);
     free(made);
@@ -42,9 +44,11 @@ static struct pyro_secret_expressions *make(enum pyro_redaction how)
     made->pairs = FIXED(pairs);
     made->text = wide ? FIXED(wide_text) : FIXED(spark_text);
     made->more_names = wide ? FIXED(more_names) : NULL;
+    made->headers = wide ? FIXED(headers) : NULL;
     made->shapes = wide ? FIXED(shapes) : NULL;
 #undef FIXED
-    if (made->names && made->options && made->pairs && made->text && (!wide || (made->more_names && made->shapes)))
+    if (made->names && made->options && made->pairs && made->text &&
+        (!wide || (made->more_names && made->headers && made->shapes)))
         return made;
     discard(made);
     return NULL;
@@ -72,7 +76,7 @@ uint64_t pyro_secret_expressions_key(enum pyro_redaction how)
 #undef PYRO_HARMLESS_NAME
         ;
     static const char *const of_spark[] = {names, options, pairs, spark_text, harmless};
-    static const char *const of_wide[] = {names, options, pairs, wide_text, shapes, more_names, harmless};
+    static const char *const of_wide[] = {names, options, pairs, wide_text, headers, shapes, more_names, harmless};
     bool wide = how == PYRO_REDACT_WIDE;
     uint64_t key = 1 + (uint64_t)how; /* counted up when code other than the expressions changes what is hidden */
     for (size_t i = 0; i < (wide ? sizeof(of_wide) : sizeof(of_spark)) / sizeof(*of_wide); i++)

@@ -12,6 +12,7 @@ struct pyro_secret_expressions {
     struct pyro_pattern *more_names; /* beyond Spark's; NULL where Spark's alone hold */
     struct pyro_pattern *options;    /* names of options of plans and statements */
     struct pyro_pattern *text;       /* secrets that a name announces; group 1: the secret */
+    struct pyro_pattern *headers;    /* the same of headers and the like; NULL like more_names */
     struct pyro_pattern *shapes; /* secrets that are known by their shape; group 1: the secret; NULL like more_names */
     struct pyro_pattern *pairs;  /* an option as plans and statements write it; 1: its name, 2: its value */
 };

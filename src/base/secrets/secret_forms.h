@@ -24,6 +24,7 @@
 #define QUOTE  "(?:" ESCAPE "*(?:[\"'`]|" CODED "))"
 #define EQUALS "(?:=|%(?:25)*3d|&(?:equals|#0*61|#x0*3d);|\\\\+u003d)"
 #define MORE   "(?:>|%(?:25)*3e|&(?:gt|#0*62|#x0*3e);|\\\\+u003e)"
+#define LESS   "(?:<|%(?:25)*3c|&(?:lt|#0*60|#x0*3c);|\\\\+u003c)"
 #define COLON  "(?::|%(?:25)*3a|&(?:colon|#0*58|#x0*3a);|\\\\+u003a)"
 #define SLASH  "(?:\\\\*/|%(?:25)*2f|&(?:sol|#0*47|#x0*2f);|\\\\+u002f)"
 #define AT     "(?:@|%(?:25)*40|&(?:commat|#0*64|#x0*40);|\\\\+u0040)"
@@ -49,8 +50,11 @@
     "\"(?:[^\"\\\\]|\\\\.|\"\")*+(?:\"|\\z)|'(?:[^'\\\\]|\\\\.|'')*+(?:'|\\z)|`[^`]*+(?:`|\\z)"                        \
     "|(" ESCAPE "++(?:[\"'`]|" CODED ")|" CODED ")"                                                                    \
     "(?s:.)*?(?:(?<!\\\\)(?<!%5c)(?<!%255c)(?<!&#92;)\\g{-1}|\\z)"
-#define BARE  "(?:[^\\s,;&)\\]}\"'`\\\\]|\\\\(?!\\\\*[\"'`])|&(?:amp|lt|gt|apos|quot|#\\w{1,6});(?!quot;))++"
-#define VALUE "(" QUOTED "|" BARE ")"
+/* A list is hidden as a whole; and a scheme before a token, which alone says nothing. */
+#define LIST   "\\[[^\\]\\n]*+(?:\\]|\\z)"
+#define SCHEME "(?:(?:bearer|basic|negotiate)" BLANK "{1,4}+(?=[^\\s*]))?+"
+#define BARE   "(?:[^\\s,;&)\\]}\"'`\\\\]|\\\\(?!\\\\*[\"'`])|&(?:amp|lt|gt|apos|quot|#\\w{1,6});(?!quot;))++"
+#define VALUE  "(" QUOTED "|" LIST "|" SCHEME BARE ")"
 
 /* ---- A name and its value ---- */
 
@@ -58,8 +62,8 @@
  * `words`: of names; `clear`: those that need no quotes before a ':', since schemas are written name:type. */
 #define NAMED_FORMS(words, clear)                                                                                      \
     "(?:" words ")" TAIL "(?:" QUOTE "?" BLANKS "(?:" EQUALS MORE "?+|-" MORE "|" COLON EQUALS ")" BLANKS              \
-    "|" QUOTE BLANKS COLON BLANKS "(?![{\\[]))" NOT_REPLACED NO_VALUE "|(?:" clear ")" COLON BLANKS                    \
-    "(?![{\\[])" NO_TYPE NOT_REPLACED NO_VALUE "|(?<![a-z])(?:" clear "|identified" BLANK "{1,16}+by)" BLANK           \
+    "|" QUOTE BLANKS COLON BLANKS "(?![{]))" NOT_REPLACED NO_VALUE "|(?:" clear ")" COLON BLANKS                       \
+    "(?![{\\[]|--)" NO_TYPE NOT_REPLACED NO_VALUE "|(?<![a-z])(?:" clear "|identified" BLANK "{1,16}+by)" BLANK        \
     "{1,16}+(?=" QUOTE ")" NOT_REPLACED "|--[\\w.\\-]{0,64}?(?:" words ")[\\w.\\-]{0,64}" BLANK                        \
     "{1,16}+(?!-)" NOT_REPLACED
 
@@ -70,19 +74,35 @@
     "\\-]{0,64}"                                                                                                       \
     "|(?:token|credentials?)(?=" COLON BLANKS "(?=\\S{0,80}\\d)\\S{6})"
 
-/* Headers, and signatures of signed addresses. */
+/* A pair as Scala prints it: "(my.password,value)". A name before the parenthesis would be that of a function. */
+#define TUPLE_FORMS(words)                                                                                             \
+    "|(?<![\\w)\\]])\\([\\w.\\-]{0,64}?(?:" words ")" TAIL "," NOT_REPLACED NO_VALUE NO_TYPE "(?!" BLANK ")"
+
+/* Headers, and signatures of signed addresses. Without a scheme, the value of one has a digit. */
 #define HEADER_FORMS                                                                                                   \
-    "|(?<![a-z])authorization" QUOTE "?" BLANKS "(?:" COLON "|" EQUALS ")" BLANKS QUOTE "?(?:basic|bearer|digest"      \
-    "|negotiate|token|apikey)(?:" BLANK "|\\+){1,16}+" NOT_REPLACED "|(?<![a-z])bearer(?:" BLANK                       \
+    "(?<![a-z])authorization" QUOTE "?" BLANKS "(?:" COLON "|" EQUALS ")" BLANKS QUOTE "?(?:basic|bearer"              \
+    "|negotiate|token|apikey)(?:" BLANK "|\\+){1,16}+" NOT_REPLACED "|(?<![a-z.])authorization" QUOTE "?" BLANKS       \
+    "(?:" COLON "|" EQUALS ")" BLANKS "(?!" QUOTE "?(?:basic|bearer|negotiate|token|apikey|digest)\\b)"                \
+    "(?=\\S{0,80}\\d)(?=\\S{8})" NOT_REPLACED "|(?<![a-z])bearer(?:" BLANK                                             \
     "|\\+){1,16}+(?!tokens?\\b|auth|of\\b)(?=\\S{4})" NOT_REPLACED                                                     \
-    "|(?<![a-z])(?:sig|signature|x-amz-(?:signature|credential|security-token))" EQUALS NOT_REPLACED                   \
-    "|(?<![a-z])(?:set-)?cookie" COLON BLANKS NOT_REPLACED
+    "|(?<![a-z])(?:sig|signature|hadoop[.]auth)" EQUALS NOT_REPLACED "|(?<![a-z])curl" BLANK                           \
+    "(?:[^\\n|;]{0,200}?" BLANK ")?(?:-u|--user)" BLANK "{1,4}+" QUOTE "?[^\\s:\"']{1,128}:" NOT_REPLACED
+
+/* All cookies of a header; all that a digest says; the value of a property in XML. Each with its own group. */
+#define WHOLE_FORMS(words)                                                                                             \
+    "|(?<![a-z])(?:set-)?cookie" QUOTE "?" BLANKS COLON BLANKS NOT_REPLACED "(" QUOTED                                 \
+    "|[^\\s,;\"'`]++(?:[;,][ ]?+[\\w.\\-]{1,64}=[^\\s,;\"'`]*+)*+)"                                                    \
+    "|(?<![a-z])authorization" QUOTE "?" BLANKS "(?:" COLON "|" EQUALS ")" BLANKS QUOTE "?digest" BLANK                \
+    "{1,4}+" NOT_REPLACED "([^\\r\\n]++)"                                                                              \
+    "|(?:" words ")" TAIL LESS SLASH "name" MORE "\\s{0,64}" LESS "value" MORE NOT_REPLACED "((?:(?!" LESS ").)++)"
 
 /* ---- Passwords in addresses, up to the last '@' before the path: scheme://user:password@, and Oracle's ---- */
 
 #define ADDRESS_FORMS                                                                                                  \
     COLON SLASH SLASH "(?:(?!" COLON "|" AT "|" SLASH ")[^\\s\"'<>])*+" COLON NOT_REPLACED "((?:(?!" SLASH             \
                       ")[^\\s\"'<>])+)(?=" AT ")"                                                                      \
+                      "|https?" COLON SLASH SLASH "(?=[^\\s/]{16})((?:(?!" COLON "|" AT "|" SLASH                      \
+                      ")[^\\s\"'<>*])++)(?=" AT ")"                                                                    \
                       "|oracle:\\w{1,16}:[^\\s/:@\"']{1,128}/" NOT_REPLACED "([^\\s/@\"']{1,1024})(?=@)"
 
 /* ---- Values that are known by their shape: all of them is the secret ---- */

@@ -25,7 +25,8 @@
     P(row, 'r', 'e', 'r') /* bearer */                                                                                 \
     P(row, 'r', 'i', 'z') /* authorization */                                                                          \
     P(row, 's', 'i', 'g') /* sig, signature */                                                                         \
-    P(row, 'k', 'i', 'e') /* cookie */
+    P(row, 'k', 'i', 'e') /* cookie */                                                                                 \
+    P(row, 'p', '.', 'a') /* hadoop.auth */
 
 /* Of names of options beyond those. */
 #define OPTIONS(P, row) P(row, 'u', 'r', 'l')
@@ -74,7 +75,7 @@
 /* The rest of the longest word after its three bytes, and TAIL, are shorter. */
 enum { MOST_OF_WORD = 128 };
 
-enum { NAMED = 1, HEADED = 2, ADDRESSED = 4, SHAPED = 8, OPTION = 16, ANNOUNCED = 32 };
+enum { NAMED = 1, HEADED = 2, ADDRESSED = 4, SHAPED = 8, OPTION = 16, ANNOUNCED = 32, IN_HEADER = 64 };
 
 /* ---- A table, and what it lets through --------------------------------------------------------------------------- */
 
@@ -111,6 +112,8 @@ static unsigned kind_of(const uint8_t *begin, const uint8_t *at, const uint8_t *
         return 0;
     if (a == 'd' && b == 'a' && c == 'p' && (at + 3 == end || (at[3] | 0x20) != 'i'))
         return 0;
+    if (a == 'u' && b == 'r' && c == 'l' && at > begin && (at[-1] | 0x20) == 'c') /* curl -u user:password */
+        return HEADED | OPTION;
 #define P(kind, x, y, z)                                                                                               \
     if (a == LOW(x) && b == LOW(y) && c == LOW(z))                                                                     \
         return kind;
@@ -123,17 +126,24 @@ static unsigned kind_of(const uint8_t *begin, const uint8_t *at, const uint8_t *
     return 0;
 }
 
-/* Whether a sign, a quote or a blank follows the word that goes on here, as it is or as its escaped forms begin: it
- * separates a name from its value. */
-static bool is_followed(const uint8_t *at, const uint8_t *end)
+/* The sign, quote or blank that follows the word that goes on here, as it is or as its escaped forms begin: it
+ * separates a name from its value. 0: none does. */
+static uint8_t followed_by(const uint8_t *at, const uint8_t *end)
 {
     static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    static const char signs[] = "=:>&%\\+\"'` \t\n\v\f\r";
+    static const char signs[] = "=:><,&%\\+\"'` \t\n\v\f\r";
     if (end - at > MOST_OF_WORD)
         end = at + MOST_OF_WORD;
     while (at < end && memchr(word, *at, sizeof(word) - 1))
         at++;
-    return at < end && memchr(signs, *at, sizeof(signs) - 1);
+    return at < end && memchr(signs, *at, sizeof(signs) - 1) ? *at : 0;
+}
+
+static unsigned announcement(unsigned kind, uint8_t sign)
+{
+    /* A tag's sign after the name of a property, as it is or escaped. */
+    bool in_tag = sign == '<' || sign == '&' || sign == '%' || sign == '\\';
+    return sign == 0 ? 0 : (kind & HEADED) || in_tag ? ANNOUNCED | IN_HEADER : ANNOUNCED;
 }
 
 /* The kinds of all triples of the text. */
@@ -148,8 +158,8 @@ static unsigned look(struct pyro_slice text)
         /* A head where a tail follows, which need not be of the same triple. */
         if (head & (tails[a] >> b) & 1) {
             unsigned kind = kind_of(bytes, bytes + i - 2, bytes + text.len);
-            if ((kind & (NAMED | HEADED)) && !(found & ANNOUNCED) && is_followed(bytes + i + 1, bytes + text.len))
-                found |= ANNOUNCED;
+            if ((kind & (NAMED | HEADED)) && (found & (ANNOUNCED | IN_HEADER)) != (ANNOUNCED | IN_HEADER))
+                found |= announcement(kind, followed_by(bytes + i + 1, bytes + text.len));
             found |= kind;
         }
         head = heads[a] >> b;
@@ -174,7 +184,7 @@ unsigned pyro_may_hold_secret(struct pyro_slice text)
     unsigned found = look(text);
     if (!found)
         return 0;
-    return (found & ANNOUNCED ? PYRO_SECRET_BY_NAME : 0) |
+    return (found & ANNOUNCED ? PYRO_SECRET_BY_NAME : 0) | (found & IN_HEADER ? PYRO_SECRET_BY_HEADER : 0) |
            ((found & SHAPED) || ((found & ADDRESSED) && has_at(text)) ? PYRO_SECRET_BY_SHAPE : 0) |
            (found & (NAMED | OPTION) ? PYRO_SECRET_BY_OPTION : 0);
 }

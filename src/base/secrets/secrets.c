@@ -312,6 +312,8 @@ static struct pyro_slice redact(struct pyro_secrets *secrets, struct pyro_slice 
     unsigned suspect = pyro_may_hold_secret(text);
     if (suspect & PYRO_SECRET_BY_NAME)
         shown = look_through(secrets, replace_values, secrets->fixed->text, text, buffer);
+    if (suspect & PYRO_SECRET_BY_HEADER)
+        shown = look_through(secrets, replace_values, secrets->fixed->headers, shown, buffer);
     if (suspect & PYRO_SECRET_BY_SHAPE)
         shown = look_through(secrets, replace_values, secrets->fixed->shapes, shown, buffer);
     bool own = secrets->own[PYRO_SECRET_OPTIONS] || secrets->own[PYRO_SECRET_PROPERTIES];

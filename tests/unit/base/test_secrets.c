@@ -77,6 +77,31 @@ static void test_shapes(void **state)
     check("a -----BEGIN PRIVATE KEY-----\nabc", "a " STARS); /* cut */
 }
 
+/* What headers, commands, tuples, lists and files of settings say beyond one name and one value. */
+static void test_forms(void **state)
+{
+    (void)state;
+    check("Cookie: a=1; session=abc", "Cookie: " STARS);
+    check("Cookie: a=1, session=abc; b", "Cookie: " STARS "; b");
+    check("{\"Cookie\": \"sid=abc\", \"x\": 1}", "{\"Cookie\": " STARS ", \"x\": 1}");
+    check("hadoop.auth=\"u=me&p=x&s=abc\"; Path=/", "hadoop.auth=" STARS "; Path=/");
+    check("access_token=Bearer abc.def", "access_token=" STARS);
+    check("Authorization: 0123456789abcdef", "Authorization: " STARS);
+    check("Authorization: Digest username=\"u\", response=\"abc\"\nHost: h",
+          "Authorization: Digest " STARS "\nHost: h");
+    check("password: --password abc", "password: --password " STARS);
+    check("List((user,me), (my.password,abc))", "List((user,me), (my.password," STARS "))");
+    check("<name>fs.secret.key</name>\n  <value>a,b c</value>",
+          "<name>fs.secret.key</name>\n  <value>" STARS "</value>");
+    check("&lt;name&gt;db.password&lt;/name&gt;&lt;value&gt;abc&lt;/value&gt;",
+          "&lt;name&gt;db.password&lt;/name&gt;&lt;value&gt;" STARS "&lt;/value&gt;");
+    check("clone https://0123456789abcdefg@host/x", "clone https://" STARS "@host/x");
+    check("curl -s -u me:abc http://h", "curl -s -u me:" STARS " http://h");
+    check("curl --user me:abc", "curl --user me:" STARS);
+    check("passwords=[a, b] x", "passwords=" STARS " x");
+    check("{\"passwords\":[\"a\",\"b\"],\"x\":1}", "{\"passwords\":" STARS ",\"x\":1}");
+}
+
 /* JSON, URLs and HTML inside of a text, and both in each other. */
 static void test_escapes(void **state)
 {
@@ -124,6 +149,13 @@ static void test_nothing_to_hide(void **state)
         "java.io.IOException: at a.TokenUtil.call(TokenUtil.java:12)",
         "hdfs://nn:8020/x, mail to a@b.c",
         "assign=1, design=2",
+        "concat(password,name), token(a,b)",
+        "https://reader@host/x",
+        "hadoop.security.authorization=false",
+        "Authorization: required",
+        "docker run -u 1000:1000 image",
+        "<name>spark.app.name</name><value>x</value>",
+        "the cookie jar",
         "key password=" STARS ", x",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
@@ -238,7 +270,22 @@ static void test_quick_look(void **state)
                                          "sk_live_",
                                          "-----BEGIN",
                                          ",",
-                                         "adaptive"};
+                                         "adaptive",
+                                         "(",
+                                         ")",
+                                         "</name>",
+                                         "<value>",
+                                         "&lt;",
+                                         "curl",
+                                         " -u ",
+                                         "me:",
+                                         "hadoop.auth",
+                                         "authorization",
+                                         "digest ",
+                                         "cookie",
+                                         "bearer ",
+                                         "[",
+                                         "https"};
     const struct pyro_secret_expressions *wide = pyro_secret_expressions(PYRO_REDACT_WIDE);
     struct pyro_strbuf text;
     size_t found = 0;
@@ -253,9 +300,11 @@ static void test_quick_look(void **state)
         }
         struct pyro_slice slice = pyro_strbuf_slice(&text);
         unsigned may = pyro_may_hold_secret(slice);
-        bool by_name = finds(wide->text, slice), by_shape = finds(wide->shapes, slice);
+        bool by_name = finds(wide->text, slice), by_header = finds(wide->headers, slice),
+             by_shape = finds(wide->shapes, slice);
         bool names = finds(wide->names, slice) || finds(wide->more_names, slice);
         assert_true(!by_name || (may & PYRO_SECRET_BY_NAME));
+        assert_true(!by_header || (may & PYRO_SECRET_BY_HEADER));
         assert_true(!by_shape || (may & PYRO_SECRET_BY_SHAPE));
         assert_true(!names || pyro_may_name_secret(slice));
         assert_true(!(names || finds(wide->options, slice)) || (may & PYRO_SECRET_BY_OPTION));
@@ -268,9 +317,29 @@ static void test_quick_look(void **state)
 /* Texts made to cost: each is looked through in about the time of its length. */
 static void test_long_texts(void **state)
 {
-    static const char *const pieces[] = {
-        "password=\"", "://a:",      "secret",  "\\\"token\\\":\\\"", "-----BEGIN",         "&quot;",
-        "%22",         "password=a", "://u:p@", "--token-",           "eyJaaaaaaa.aaaaaa.", "credential "};
+    static const char *const pieces[] = {"password=\"",
+                                         "://a:",
+                                         "secret",
+                                         "\\\"token\\\":\\\"",
+                                         "-----BEGIN",
+                                         "&quot;",
+                                         "%22",
+                                         "password=a",
+                                         "://u:p@",
+                                         "--token-",
+                                         "eyJaaaaaaa.aaaaaa.",
+                                         "credential ",
+                                         "cookie: a=b; ",
+                                         "cookie: \"",
+                                         "(password,",
+                                         "curl -u a:",
+                                         "curl -s ",
+                                         "password</name><value>",
+                                         "password&lt;/name&gt;",
+                                         "https://aaaaaaaaaaaaaaaaaaaa",
+                                         "authorization: digest a",
+                                         "hadoop.auth=",
+                                         "password=["};
     enum { BYTES = 1 << 20 };
     char *text = malloc(BYTES + 1);
     (void)state;
@@ -292,9 +361,9 @@ static void test_long_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_word),      cmocka_unit_test(test_shapes),      cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_nothing_to_hide), cmocka_unit_test(test_spark_alone), cmocka_unit_test(test_quick_look),
-        cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_every_word), cmocka_unit_test(test_shapes),          cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_escapes),    cmocka_unit_test(test_nothing_to_hide), cmocka_unit_test(test_spark_alone),
+        cmocka_unit_test(test_quick_look), cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests_name("secrets", tests, NULL, NULL);
 }
