@@ -12,7 +12,7 @@
 #define BLOCK_MS  0.025
 enum { CUT_ALIKE_MIN = 6, FEW = 20 };
 /* What is left of a stage's work at least, whatever it spilled. */
-#define WORK_LEFT       0.3
+#define WORK_LEFT 0.3
 /* What a task takes to open, close and commit its file. */
 #define WRITE_MS 45.0
 /* ... to hand its data to a Python worker and take the results. */
