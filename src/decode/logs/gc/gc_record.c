@@ -231,6 +231,7 @@ bool pyro_gc_phase_read(struct pyro_slice text, struct pyro_gc_event *ret)
     bool read = pyro_slice_starts_with(text, "[GC concurrent-")    ? read_g1_phase(text, ret)
                 : pyro_slice_starts_with(text, "[CMS-concurrent-") ? read_cms_phase(text, ret)
                                                                    : false;
-    ret->at_end |= read;
+    if (read)
+        ret->at_end = true;
     return read;
 }
