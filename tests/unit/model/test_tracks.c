@@ -63,7 +63,7 @@ static void test_sorting_is_stable_and_says_where_rows_went(void **state)
 {
     (void)state;
     struct pyro_row_table table;
-    uint32_t *rank;
+    uint32_t *rank = NULL;
     pyro_row_table_init(&table, 2, NULL);
     for (int64_t i = 0; i < ROWS; i++)
         assert_true(pyro_row_table_append(&table, (int64_t[]){(i * 7919) % 101, i}));
