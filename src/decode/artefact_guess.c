@@ -6,6 +6,7 @@
 
 #include "base/numbers/calendar.h"
 #include "decode/artefact_kinds.h"
+#include "model/failure_text.h"
 
 /* What logs of garbage collectors have that are read by nothing here: of OpenJ9, of JRockit, of Go. */
 static bool is_unknown_gc_log(struct pyro_slice head)
@@ -22,17 +23,14 @@ static bool is_unknown_gc_log(struct pyro_slice head)
 static bool has_times(struct pyro_slice head)
 {
     enum { LINES = 100, LETTERS = 64 };
-    for (size_t i = 0; i < LINES && head.len > 0; i++) {
-        const char *end = memchr(head.ptr, '\n', head.len);
-        size_t len = end ? (size_t)(end - head.ptr) : head.len;
-        for (size_t at = 0; at < len && at < LETTERS; at++) {
+    struct pyro_slice line;
+    for (size_t i = 0; i < LINES && pyro_next_line(&head, &line); i++)
+        for (size_t at = 0; at < line.len && at < LETTERS; at++) {
             int64_t time_ms;
             bool zoned;
-            if (pyro_date_time_read((struct pyro_slice){head.ptr + at, len - at}, &time_ms, &zoned) > 0)
+            if (pyro_date_time_read((struct pyro_slice){line.ptr + at, line.len - at}, &time_ms, &zoned) > 0)
                 return true;
         }
-        pyro_slice_drop(&head, end ? len + 1 : len);
-    }
     return false;
 }
 

@@ -206,7 +206,7 @@ bool pyro_gc_reader_end(struct pyro_gc_reader *reader, struct pyro_gc_event *ret
 
 bool pyro_gc_line_known(struct pyro_slice line)
 {
-    struct pyro_gc_event event = {0};
+    struct pyro_gc_event event = pyro_gc_event_none();
     if (pyro_gc_unified_known(line))
         return true;
     struct pyro_slice text = pyro_gc_from(line, pyro_gc_read_stamp(line, &event.time_ms, &event.uptime_us));
