@@ -114,7 +114,7 @@ double pyro_app_slots_per_executor(const struct pyro_app *app)
 static double heap_set(const struct pyro_app *app, const char *key, int64_t peak)
 {
     int64_t set = pyro_app_property_size(app, key, 1 << 20, 0);
-    return set > 0 ? (double)set : fmax((double)(INT64_C(1) << 30), pyro_real(peak));
+    return set > 0 ? (double)set : fmax((double)PYRO_DEFAULT_HEAP_BYTES, pyro_real(peak));
 }
 
 double pyro_app_driver_heap_bytes(const struct pyro_app *app)

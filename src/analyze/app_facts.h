@@ -8,6 +8,9 @@
 #include "analyze/platform.h"
 #include "model/app.h"
 
+/* Spark's default of spark.driver.memory and spark.executor.memory. */
+#define PYRO_DEFAULT_HEAP_BYTES (INT64_C(1) << 30)
+
 /* 0 for unknown and negative values. */
 double pyro_real(int64_t value);
 /* Rounded and clamped to 0..2^62. */

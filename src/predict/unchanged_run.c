@@ -228,7 +228,7 @@ enum pyro_status pyro_predict_prepare(struct pyro_predicted_run *run, const stru
     run->base = pyro_replay_base(run->replay);
     run->profile = main_profile(app);
     run->allocates = pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
-    run->memory_bytes = pyro_app_property_size(app, pyro_app_heap_key(app), 1 << 20, INT64_C(1) << 30);
+    run->memory_bytes = pyro_app_property_size(app, pyro_app_heap_key(app), 1 << 20, PYRO_DEFAULT_HEAP_BYTES);
     if (!take_executors(run) || !take_spread(run) || !take_start(run) || !pyro_predict_take_host(run))
         return pyro_no_memory(error);
     run->base_cost = (double)NAN;

@@ -2,6 +2,7 @@
 
 /* Columns that a split is made of, in the order of pyro_split_run.columns. */
 enum { LAUNCH, FINISH, GETTING, HAS_METRICS, DESERIALIZE, RUN, GC, FETCH_WAIT, WRITE_NS, SERIALIZE, STATUS, COLUMNS };
+_Static_assert((int)COLUMNS == (int)PYRO_SPLIT_COLUMNS, "a run has room for every column");
 static const enum pyro_task_column columns[COLUMNS] = {
     PYRO_TASK_launch_ms,
     PYRO_TASK_finish_ms,

@@ -4,11 +4,11 @@
 
 #include "analyze/accounts/fixed_point.h"
 
-enum { PYRO_SPLIT_RUN = 512 };
+enum { PYRO_SPLIT_RUN = 512, PYRO_SPLIT_COLUMNS = 11 };
 
 /* Space that reading a run takes; too large for some stacks, so it comes from the allocator. */
 struct pyro_split_run {
-    int64_t columns[11][PYRO_SPLIT_RUN];
+    int64_t columns[PYRO_SPLIT_COLUMNS][PYRO_SPLIT_RUN];
     struct pyro_task_split splits[PYRO_SPLIT_RUN];
 };
 

@@ -2,10 +2,10 @@
 #include <math.h>
 
 #include "analyze/analyze.h"
+#include "analyze/app_facts.h"
 #include "base/numbers/saturate.h"
 
 static const int64_t MIB = 1024 * 1024; /* Spark's unit for memory without suffix */
-static const int64_t DEFAULT_HEAP = INT64_C(1) << 30;
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -45,7 +45,7 @@ static int64_t heap_limit(const struct pyro_app *app, const char *key, int64_t p
     if (app->integrity.settings_unknown)
         return PYRO_NONE;
     int64_t set = pyro_app_property_size(app, key, MIB, PYRO_NONE);
-    return set != PYRO_NONE ? set : peak > DEFAULT_HEAP ? PYRO_NONE : DEFAULT_HEAP;
+    return set != PYRO_NONE ? set : peak > PYRO_DEFAULT_HEAP_BYTES ? PYRO_NONE : PYRO_DEFAULT_HEAP_BYTES;
 }
 
 static int64_t storage_peak(const struct pyro_app *app)
