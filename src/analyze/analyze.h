@@ -14,6 +14,9 @@ enum pyro_status pyro_analyze_stages(struct pyro_app *app,
                                      struct pyro_error *error); /* per-stage sums, quantiles, tasks_by_stage */
 enum pyro_status pyro_analyze_executors(struct pyro_app *app,
                                         struct pyro_error *error); /* per-executor sums, executor rows of tasks */
+enum pyro_status
+pyro_analyze_unfinished(struct pyro_app *app,
+                        struct pyro_error *error); /* until when tasks without an end ran; busy time of executors */
 enum pyro_status pyro_analyze_jobs(struct pyro_app *app,
                                    struct pyro_error *error); /* jobs and SQL executions from their stages */
 enum pyro_status pyro_analyze_totals(struct pyro_app *app, struct pyro_error *error);

@@ -238,6 +238,16 @@ static void add_tasks(struct allocation *state)
                          state->shares.tasks[task]);
         }
     }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
+        const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
+        pyro_fixed share = state->shares.tasks[app->tasks.count + i];
+        size_t row = task->stage_row < 0 ? app->stages.count : (size_t)task->stage_row;
+        unsigned part = task->lost              ? PYRO_COST_RETRIED
+                        : task->speculative > 0 ? PYRO_COST_SPECULATIVE
+                                                : PYRO_COST_USEFUL;
+        if (task->executor_row >= 0 && share > 0)
+            add_cell(state, row * PYRO_COST_TASK_PARTS + part, (size_t)task->executor_row, share);
+    }
 }
 
 static void add_idle(struct allocation *state)

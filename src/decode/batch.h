@@ -71,7 +71,9 @@ struct pyro_batch {
      * other's, and for each row where its own end. */
     struct pyro_strbuf metrics;
     PYRO_VEC(size_t) metric_ends;
-    PYRO_VEC(int64_t) starts; /* TaskStart events: PYRO_TASK_START_COLUMNS values each; texts only for a history */
+    PYRO_VEC(int64_t)
+    starts; /* TaskStart events: PYRO_TASK_START_COLUMNS values each; of texts only the executor,
+               unless for a history */
     struct pyro_history_batch history;
     PYRO_VEC(struct pyro_record) records; /* in the order of the lines */
     PYRO_VEC(struct pyro_batch_text) texts;

@@ -73,6 +73,7 @@ void pyro_builder_done(struct pyro_builder *builder)
         pyro_id_set_done(&builder->seen[i]);
     free_plans(builder);
     pyro_vec_done(&builder->stage_states, builder->allocator);
+    pyro_vec_done(&builder->started_tasks, builder->allocator);
     pyro_vec_done(&builder->peaks, builder->allocator);
     pyro_vec_done(&builder->metric_kinds, builder->allocator);
     pyro_vec_done(&builder->cached, builder->allocator);
@@ -232,12 +233,49 @@ static void apply_tasks(struct pyro_builder *builder, const struct pyro_batch *b
     builder->event_counts.items[PYRO_EVENT_TASK_END] += count;
 }
 
-static void apply_starts(struct pyro_builder *builder, const struct pyro_batch *batch)
+void pyro_builder_drop_ended(struct pyro_builder *builder)
+{
+    struct pyro_started_task *tasks = builder->started_tasks.items;
+    size_t left = 0;
+    for (size_t i = 0; i < builder->started_tasks.count; i++)
+        if (!pyro_id_set_has(&builder->seen[PYRO_IDENTITY_TASK_END], tasks[i].row.id))
+            tasks[left++] = tasks[i];
+    builder->started_tasks.count = builder->started_tasks_left = left;
+}
+
+/* Ends of a batch are applied before its starts. */
+static void keep_start(struct pyro_builder *builder, const int64_t *row, const uint32_t *text_ids)
+{
+    enum { LOOKED_AT = 4096 };
+    if (pyro_id_set_has(&builder->seen[PYRO_IDENTITY_TASK_END], row[PYRO_TASK_id]))
+        return;
+    if (builder->started_tasks.count >= 2 * builder->started_tasks_left + LOOKED_AT)
+        pyro_builder_drop_ended(builder);
+    struct pyro_started_task *started = pyro_vec_push(&builder->started_tasks, builder->allocator);
+    if (!started) {
+        builder->failed = true;
+        return;
+    }
+    started->executor = row[PYRO_TASK_executor] == PYRO_NONE ? UINT32_MAX : text_ids[row[PYRO_TASK_executor]];
+    struct pyro_unfinished_task *task = &started->row;
+    pyro_row_init(PYRO_TABLE_unfinished_tasks, task);
+    task->id = row[PYRO_TASK_id];
+    task->stage = row[PYRO_TASK_stage];
+    task->stage_attempt = row[PYRO_TASK_stage_attempt];
+    task->index = row[PYRO_TASK_index];
+    task->attempt = row[PYRO_TASK_attempt];
+    task->speculative = row[PYRO_TASK_speculative];
+    task->launch_ms = row[PYRO_TASK_launch_ms] > 0 ? row[PYRO_TASK_launch_ms] : PYRO_NONE;
+    task->stage_row = task->executor_row = -1;
+}
+
+static void apply_starts(struct pyro_builder *builder, const struct pyro_batch *batch, const uint32_t *text_ids)
 {
     const int64_t *row = batch->starts.items;
     size_t count = batch->starts.count / PYRO_TASK_START_COLUMNS;
     for (size_t i = 0; i < count; i++, row += PYRO_TASK_START_COLUMNS) {
-        pyro_build_identity(builder, PYRO_IDENTITY_TASK_START, (uint64_t)row[PYRO_TASK_id]);
+        if (!pyro_build_identity(builder, PYRO_IDENTITY_TASK_START, (uint64_t)row[PYRO_TASK_id]))
+            keep_start(builder, row, text_ids);
         pyro_build_time(builder, row[PYRO_TASK_launch_ms]);
     }
     builder->event_counts.items[PYRO_EVENT_TASK_START] += count;
@@ -273,7 +311,7 @@ bool pyro_builder_apply(struct pyro_builder *builder, const struct pyro_batch *b
     if (!text_ids)
         return !(builder->failed = true);
     apply_tasks(builder, batch, text_ids);
-    apply_starts(builder, batch);
+    apply_starts(builder, batch, text_ids);
     for (size_t i = 0; i < batch->records.count && !builder->failed; i++)
         if (records[i].kind == PYRO_RECORD_TASK_END_REASON)
             pyro_decode_task_failure(builder, &records[i], batch->rows.items + records[i].row * PYRO_TASK_COLUMN_COUNT,

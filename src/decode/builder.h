@@ -73,6 +73,11 @@ struct pyro_executor_peaks {
     int64_t values[PYRO_PEAK_COUNT];
 };
 
+struct pyro_started_task {
+    struct pyro_unfinished_task row;
+    uint32_t executor; /* text number, UINT32_MAX: unknown */
+};
+
 struct pyro_builder {
     const struct pyro_allocator *allocator;
     uint32_t wanted;
@@ -106,6 +111,10 @@ struct pyro_builder {
     int64_t latest_scheduling_ms; /* of events of jobs, stages and SQL executions: depends on no cut between batches */
     bool started, ended;          /* ApplicationStart, ApplicationEnd seen */
     int64_t last_job_end;         /* row of the job that ended last, -1 */
+    /* Tasks that started and whose end was not seen when their batch was applied. Those that ended since are taken out
+     * now and then, so that the list stays about as long as tasks run at once. */
+    PYRO_VEC(struct pyro_started_task) started_tasks;
+    size_t started_tasks_left; /* of them, when that was done last */
 
     struct pyro_slice part_path;      /* where rejected records are said to be */
     uint64_t part_lines, part_offset; /* read of that part before the current batch */
@@ -126,6 +135,9 @@ bool pyro_builder_begin_part(struct pyro_builder *builder, struct pyro_slice pat
 bool pyro_builder_apply(struct pyro_builder *builder, const struct pyro_batch *batch);
 /* A record longer than the limit, which was skipped. */
 bool pyro_builder_reject_long(struct pyro_builder *builder, uint64_t len);
+
+/* Takes the tasks that ended out of builder->started_tasks. */
+void pyro_builder_drop_ended(struct pyro_builder *builder);
 
 /* How many events were recognized so far: 0 means that this is not an event log. */
 uint64_t pyro_builder_known_events(const struct pyro_builder *builder);

@@ -296,6 +296,12 @@ static int compare_stages(const void *a, const void *b)
     return 0;
 }
 
+static int compare_unfinished(const void *a, const void *b)
+{
+    COMPARE(((const struct pyro_unfinished_task *)a)->id, ((const struct pyro_unfinished_task *)b)->id);
+    return 0;
+}
+
 static int compare_failures(const void *a, const void *b)
 {
     const struct pyro_failure *x = a, *y = b;
@@ -329,13 +335,30 @@ static void sort_rows(void *rows, size_t count, size_t size, int (*compare)(cons
     }
 }
 
+static bool finish_unfinished(struct pyro_builder *builder, struct pyro_app *app)
+{
+    pyro_builder_drop_ended(builder);
+    app->unfinished_tasks.count = 0;
+    if (!pyro_vec_reserve(&app->unfinished_tasks, builder->started_tasks.count, builder->allocator))
+        return false;
+    for (size_t i = 0; i < builder->started_tasks.count; i++) {
+        struct pyro_unfinished_task *task = &app->unfinished_tasks.items[app->unfinished_tasks.count++];
+        *task = builder->started_tasks.items[i].row;
+        task->executor = pyro_string_pool_text(app->strings, builder->started_tasks.items[i].executor);
+    }
+    sort_rows(app->unfinished_tasks.items, app->unfinished_tasks.count, sizeof(*app->unfinished_tasks.items),
+              compare_unfinished);
+    return true;
+}
+
 static bool finish_into(struct pyro_builder *builder, const struct pyro_log_facts *facts, bool copy,
                         struct pyro_app *app)
 {
     finish_application(builder, facts, app);
     name_jobs(builder, app);
     finish_peaks(builder, app);
-    if (!finish_events(builder, app) || !finish_plans(builder, app, copy) || !pyro_task_table_seal(&app->tasks))
+    if (!finish_unfinished(builder, app) || !finish_events(builder, app) || !finish_plans(builder, app, copy) ||
+        !pyro_task_table_seal(&app->tasks))
         return false;
     sort_rows(app->properties.items, app->properties.count, sizeof(*app->properties.items), compare_properties);
     sort_rows(app->stages.items, app->stages.count, sizeof(*app->stages.items), compare_stages);

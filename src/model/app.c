@@ -44,6 +44,7 @@ static const void *table_rows(const struct pyro_app *app, enum pyro_table_id tab
         return &app->application;
         CASE(jobs, jobs);
         CASE(stages, stages);
+        CASE(unfinished_tasks, unfinished_tasks);
         CASE(executors, executors);
         CASE(sql, sql);
         CASE(sql_nodes, sql_nodes);

@@ -149,6 +149,7 @@ struct pyro_app {
     PYRO_VEC(struct pyro_job) jobs;
     PYRO_VEC(struct pyro_stage) stages;
     struct pyro_task_table tasks;
+    PYRO_VEC(struct pyro_unfinished_task) unfinished_tasks; /* by id */
     PYRO_VEC(struct pyro_executor) executors;
     PYRO_VEC(struct pyro_sql_execution) sql;
     PYRO_VEC(struct pyro_sql_node) sql_nodes;         /* grouped by sql, ascending */

@@ -18,6 +18,7 @@ static bool copy_tables(struct pyro_app *to, const struct pyro_app *from)
 {
     const struct pyro_allocator *allocator = from->allocator;
     return COPY_VEC(&to->jobs, &from->jobs, allocator) && COPY_VEC(&to->stages, &from->stages, allocator) &&
+           COPY_VEC(&to->unfinished_tasks, &from->unfinished_tasks, allocator) &&
            COPY_VEC(&to->executors, &from->executors, allocator) && COPY_VEC(&to->sql, &from->sql, allocator) &&
            COPY_VEC(&to->sql_nodes, &from->sql_nodes, allocator) &&
            COPY_VEC(&to->earlier_plans, &from->earlier_plans, allocator) &&

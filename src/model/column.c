@@ -22,6 +22,11 @@ static const struct pyro_column stages_columns[] = {
 #include "model/tables/stages.def"
 };
 #undef ROW
+#define ROW struct pyro_unfinished_task
+static const struct pyro_column unfinished_tasks_columns[] = {
+#include "model/tables/unfinished_tasks.def"
+};
+#undef ROW
 #define ROW struct pyro_executor
 static const struct pyro_column executors_columns[] = {
 #include "model/tables/executors.def"
@@ -160,6 +165,7 @@ enum {
     ROW_SIZE_applications = sizeof(struct pyro_application_row),
     ROW_SIZE_jobs = sizeof(struct pyro_job),
     ROW_SIZE_stages = sizeof(struct pyro_stage),
+    ROW_SIZE_unfinished_tasks = sizeof(struct pyro_unfinished_task),
     ROW_SIZE_executors = sizeof(struct pyro_executor),
     ROW_SIZE_sql = sizeof(struct pyro_sql_execution),
     ROW_SIZE_sql_nodes = sizeof(struct pyro_sql_node),

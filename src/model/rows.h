@@ -39,6 +39,12 @@ struct pyro_stage {
     bool real_time;                 /* of a stream in real-time mode: its tasks run as long as the batch is asked to */
     struct pyro_slice accumulators; /* of SQL metrics that it updated: in their order, see base/numbers/varint.h */
 };
+struct pyro_unfinished_task {
+#include "model/tables/unfinished_tasks.def"
+    /* Not columns; -1: unknown: */
+    int32_t stage_row, executor_row;
+    bool lost; /* with its executor */
+};
 struct pyro_executor {
 #include "model/tables/executors.def"
 };

@@ -66,9 +66,16 @@ static void edit_times(struct pyro_replay *replay, const struct pyro_edit *edit)
         set_time(replay, edit->row, stage, edit->tasks[i], edit->times[i]);
 }
 
+/* What the tasks of a stage do is not known before they have ended: such a stage is not cut in another way. */
+static struct replay_stage_edit *stage_to_cut(struct pyro_replay *replay, size_t row)
+{
+    struct replay_stage_edit *edit = stage_edit(replay, row);
+    return edit && !replay->stages[replay->stage_of_row[row]].unfinished ? edit : NULL;
+}
+
 static void repartition(struct pyro_replay *replay, const struct pyro_edit *edit)
 {
-    struct replay_stage_edit *stage = stage_edit(replay, edit->row);
+    struct replay_stage_edit *stage = stage_to_cut(replay, edit->row);
     if (!stage || edit->count <= 0)
         return;
     int64_t count = edit->count, joined = 1;
@@ -93,7 +100,7 @@ static void give_times(struct pyro_replay *replay, const struct pyro_edit *edit)
         repartition(replay, &mean);
         return;
     }
-    struct replay_stage_edit *stage = stage_edit(replay, edit->row);
+    struct replay_stage_edit *stage = stage_to_cut(replay, edit->row);
     if (!stage)
         return;
     stage->times = edit->times;

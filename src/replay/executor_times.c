@@ -54,6 +54,22 @@ static int64_t slots_used(const struct pyro_replay *replay)
     return named > 0 ? named : most < INT32_MAX ? most : INT32_MAX;
 }
 
+static void take_stage(struct pyro_replay *replay, int64_t executor_row, int64_t stage_row)
+{
+    const struct pyro_app *app = replay->app;
+    if (executor_row < 0 || executor_row >= (int64_t)app->executors.count || stage_row < 0 ||
+        stage_row >= (int64_t)app->stages.count)
+        return;
+    struct replay_executor *executor = &replay->executors[executor_row];
+    uint32_t stage = replay->stage_of_row[stage_row];
+    if (stage == REPLAY_NOBODY)
+        return;
+    if (executor->last_stage != REPLAY_NOBODY && stage + 1 > executor->last_stage)
+        executor->last_stage = stage + 1;
+    if (executor->added > replay->stages[stage].to)
+        executor->added = replay->stages[stage].from;
+}
+
 /* The stages in which each executor ran a task. Where it was removed some time after the last one, it had been asked to
  * go and got no more work, which the log does not say otherwise; where it ran a task before it came, it had come. */
 static bool find_stages(struct pyro_replay *replay, int64_t last_job)
@@ -72,20 +88,11 @@ static bool find_stages(struct pyro_replay *replay, int64_t last_job)
         size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
         pyro_task_read(&app->tasks, PYRO_TASK_executor_row, first, count, columns[0]);
         pyro_task_read(&app->tasks, PYRO_TASK_stage_row, first, count, columns[1]);
-        for (size_t i = 0; i < count; i++) {
-            if (columns[0][i] < 0 || columns[0][i] >= (int64_t)app->executors.count || columns[1][i] < 0 ||
-                columns[1][i] >= (int64_t)app->stages.count)
-                continue;
-            struct replay_executor *executor = &replay->executors[columns[0][i]];
-            uint32_t stage = replay->stage_of_row[columns[1][i]];
-            if (stage == REPLAY_NOBODY)
-                continue;
-            if (executor->last_stage != REPLAY_NOBODY && stage + 1 > executor->last_stage)
-                executor->last_stage = stage + 1;
-            if (executor->added > replay->stages[stage].to)
-                executor->added = replay->stages[stage].from;
-        }
+        for (size_t i = 0; i < count; i++)
+            take_stage(replay, columns[0][i], columns[1][i]);
     }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++)
+        take_stage(replay, app->unfinished_tasks.items[i].executor_row, app->unfinished_tasks.items[i].stage_row);
     pyro_release(replay->allocator, columns);
     return true;
 }

@@ -16,8 +16,9 @@ void pyro_replay_free(struct pyro_replay *replay)
                            replay->stage_edits,  replay->job_gaps,     replay->executor_states, replay->job_tails,
                            replay->job_windows,  replay->pool_running, replay->retry_next,      replay->run_done,
                            replay->events.items, replay->turns.items,  replay->running.items};
-    void *const shared[] = {replay->runs,         replay->fetch_us, replay->run_of_task, replay->stages,
-                            replay->stage_of_row, replay->jobs,     replay->lists.items, replay->by_last_stage};
+    void *const shared[] = {replay->runs,      replay->fetch_us,    replay->run_of_task,
+                            replay->first_run, replay->stages,      replay->stage_of_row,
+                            replay->jobs,      replay->lists.items, replay->by_last_stage};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         pyro_release(allocator, parts[i]);
     for (size_t i = 0; !replay->forked && i < sizeof(shared) / sizeof(shared[0]); i++)

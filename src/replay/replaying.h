@@ -35,8 +35,8 @@ enum replay_run_flag {
 
 enum replay_done { REPLAY_DONE = 1, REPLAY_LAUNCHED = 2 /* a pinned one */ };
 
-/* One run of a task. Those of one partition are adjacent, by attempt. Those of a stage have the places that its tasks
- * have in app->tasks_by_stage. */
+/* One run of a task. Those of one partition are adjacent, by attempt; those of a stage as well, stages in the order of
+ * their rows. */
 struct replay_run {
     int64_t us;
     uint32_t executor; /* row, REPLAY_NOBODY when unknown: it runs there again if that has a slot */
@@ -59,6 +59,7 @@ struct replay_stage {
     bool waits;
     bool plain; /* each of its partitions has one run, and none of them failed the stage */
     bool writes_shuffle;
+    bool unfinished; /* it has tasks without an end, so that what it does is not wholly known */
 };
 
 struct replay_job {
@@ -136,9 +137,10 @@ struct pyro_replay {
 
     struct replay_run *runs;
     uint32_t run_count;
-    int64_t *fetch_us; /* of runs, at their end: the driver fetched the result, and the slot was free already; NULL:
-                          of none */
-    uint32_t *run_of_task;
+    int64_t *fetch_us;     /* of runs, at their end: the driver fetched the result, and the slot was free already; NULL:
+                              of none */
+    uint32_t *run_of_task; /* of all tasks, those without an end last */
+    uint32_t *first_run;   /* by row of app->stages, also of those that have none */
     struct replay_stage *stages; /* as they were submitted */
     uint32_t stage_count;
     uint32_t *stage_of_row;

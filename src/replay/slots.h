@@ -62,7 +62,7 @@ static inline uint32_t replay_row_of(const struct pyro_replay *replay, uint32_t 
     size_t low = 0, high = replay->app->stages.count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (replay->app->stages.items[middle].first_task <= run)
+        if (replay->first_run[middle] <= run)
             low = middle;
         else
             high = middle;

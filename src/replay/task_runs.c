@@ -1,6 +1,8 @@
 /* Task runs, sorted by stage, partition and attempt. Of each run its duration enters, and how it ended; not when. */
 #include "replay/replaying.h"
 
+#include "analyze/unfinished_tasks.h"
+
 static unsigned locality_level(struct pyro_slice text)
 {
     static const char *const names[REPLAY_LEVELS] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"};
@@ -13,7 +15,7 @@ static unsigned locality_level(struct pyro_slice text)
 struct task_sort {
     struct pyro_replay *replay;
     int64_t (*columns)[PYRO_READ_ROWS];
-    uint64_t *keys;        /* partition and attempt of each task, in log order */
+    uint64_t *keys;        /* partition and attempt of each task, in log order; those without an end are last */
     unsigned char *levels; /* locality of each task */
     uint32_t *tasks;       /* row of each run */
 };
@@ -51,14 +53,52 @@ static bool set_fetch(struct pyro_replay *replay, uint32_t run, int64_t us)
     return us <= 0 || replay->fetch_us;
 }
 
+/* Runs of a stage are adjacent, stages in the order of their rows. */
+static void place_stages(struct pyro_replay *replay)
+{
+    const struct pyro_app *app = replay->app;
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++)
+        if (app->unfinished_tasks.items[i].stage_row >= 0)
+            replay->first_run[app->unfinished_tasks.items[i].stage_row + 1]++;
+    for (size_t row = 0, before = 0; row < app->stages.count; row++) {
+        before += replay->first_run[row];
+        replay->first_run[row] = app->stages.items[row].first_task + (uint32_t)before;
+    }
+    for (uint32_t i = 0; i < replay->stage_count; i++)
+        replay->stages[i].runs.first = replay->first_run[replay->stages[i].row];
+}
+
+/* A task without an end takes as long as it is known to have run, and then its partition is done, unless it was lost
+ * with its executor. */
+static void place_unfinished(struct task_sort *sort)
+{
+    struct pyro_replay *replay = sort->replay;
+    const struct pyro_app *app = replay->app;
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
+        const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
+        size_t number = app->tasks.count + i;
+        uint32_t stage_number = stage_of(replay, task->stage_row);
+        replay->run_of_task[number] = REPLAY_NOBODY;
+        if (stage_number == REPLAY_NOBODY)
+            continue;
+        struct replay_stage *stage = &replay->stages[stage_number];
+        uint32_t place = stage->runs.first + stage->runs.count++;
+        stage->unfinished = true;
+        replay->runs[place] = (struct replay_run){
+            .us = replay_us(pyro_unfinished_ms(task)),
+            .executor = task->executor_row < 0 ? REPLAY_NOBODY : (uint32_t)task->executor_row,
+            .flags = (task->lost ? 0u : REPLAY_RUN_SUCCESS) | (task->speculative > 0 ? REPLAY_RUN_COPY : 0u)};
+        sort->tasks[place] = (uint32_t)number;
+        sort->keys[number] = sort_key(task->index, task->attempt);
+        sort->levels[number] = REPLAY_NO_PREF;
+    }
+}
+
 static bool place_runs(struct task_sort *sort)
 {
     struct pyro_replay *replay = sort->replay;
     const struct pyro_app *app = replay->app;
-    for (uint32_t i = 0; i < replay->stage_count; i++) {
-        const struct pyro_stage *stage = &app->stages.items[replay->stages[i].row];
-        replay->stages[i].runs.first = stage->first_task;
-    }
+    place_stages(replay);
     int64_t text = INT64_MIN;
     unsigned level = 0;
     for (size_t first = 0; first < app->tasks.count; first += PYRO_READ_ROWS) {
@@ -90,6 +130,7 @@ static bool place_runs(struct task_sort *sort)
             sort->levels[first + i] = (unsigned char)level;
         }
     }
+    place_unfinished(sort);
     return true;
 }
 
@@ -188,7 +229,7 @@ static void mark_fatal(struct task_sort *sort, struct replay_stage *stage)
     if (!app->stages.items[stage->row].failure.ptr)
         return;
     for (uint32_t i = 0; i < stage->runs.count; i++) {
-        if (pyro_task_get(&app->tasks, PYRO_TASK_status, tasks[i]) != PYRO_TASK_FAILED)
+        if (tasks[i] >= app->tasks.count || pyro_task_get(&app->tasks, PYRO_TASK_status, tasks[i]) != PYRO_TASK_FAILED)
             continue;
         int64_t reason = pyro_task_get(&app->tasks, PYRO_TASK_reason, tasks[i]);
         bool last = i + 1 == stage->runs.count || runs[i + 1].flags & REPLAY_RUN_HEAD;
@@ -224,7 +265,7 @@ static void mark_heads(struct task_sort *sort, struct replay_stage *stage)
 bool pyro_replay_take_tasks(struct pyro_replay *replay)
 {
     const struct pyro_app *app = replay->app;
-    size_t count = app->tasks.count;
+    size_t count = pyro_all_tasks(app);
     struct task_sort sort = {.replay = replay};
     struct pyro_marks marks;
     pyro_marks_init(&marks, replay->allocator, 0);
@@ -234,9 +275,10 @@ bool pyro_replay_take_tasks(struct pyro_replay *replay)
     sort.tasks = pyro_scratch(app, count, sizeof(*sort.tasks));
     replay->runs = pyro_scratch(app, count, sizeof(*replay->runs));
     replay->run_of_task = pyro_scratch(app, count, sizeof(*replay->run_of_task));
+    replay->first_run = pyro_scratch(app, app->stages.count + 1, sizeof(*replay->first_run));
     replay->run_count = (uint32_t)count;
-    bool done = sort.columns && sort.keys && sort.levels && sort.tasks && replay->runs && replay->run_of_task &&
-                place_runs(&sort);
+    bool done = replay->first_run && sort.columns && sort.keys && sort.levels && sort.tasks && replay->runs &&
+                replay->run_of_task && place_runs(&sort);
     for (uint32_t i = 0; done && i < replay->stage_count; i++) {
         done = sort_runs(&sort, &replay->stages[i], &marks);
         if (done)

@@ -156,6 +156,13 @@ struct task_values {
     int64_t items[VALUES][AT_ONCE];
 };
 
+/* What a task did in the row that the walk has reached. */
+static pyro_fixed busy_in(const struct walk *walk, pyro_fixed busy)
+{
+    uint64_t whole = (uint64_t)walk->to_ms - (uint64_t)walk->from_ms;
+    return whole == 0 ? busy : share_of(busy, walk->until, whole) - share_of(busy, walk->before, whole);
+}
+
 /* A task whose times are not known counts where the run begins. */
 static void add_task(struct usage *usage, const struct task_values *values, size_t i, pyro_fixed busy)
 {
@@ -164,15 +171,22 @@ static void add_task(struct usage *usage, const struct task_values *values, size
     struct walk walk = walk_rows(usage, from, to == PYRO_NONE ? from : to);
     while (next_row(&walk)) {
         struct pyro_usage_row *row = &usage->run->usage.items[walk.row - 1];
-        uint64_t whole = (uint64_t)walk.to_ms - (uint64_t)walk.from_ms;
         spread(&walk, values->items[INPUT][i], &row->input_bytes);
         spread(&walk, values->items[OUTPUT][i], &row->output_bytes);
         spread(&walk, values->items[REMOTE][i], &row->shuffle_bytes);
         spread(&walk, values->items[LOCAL][i], &row->shuffle_bytes);
         spread(&walk, values->items[WRITTEN][i], &row->shuffle_bytes);
-        usage->busy[walk.row - 1] +=
-            whole == 0 ? busy : share_of(busy, walk.until, whole) - share_of(busy, walk.before, whole);
+        usage->busy[walk.row - 1] += busy_in(&walk, busy);
     }
+}
+
+/* Its data is unknown. */
+static void add_unfinished(struct usage *usage, const struct pyro_unfinished_task *task, pyro_fixed busy)
+{
+    int64_t from = task->launch_ms == PYRO_NONE ? usage->app->application.start_ms : task->launch_ms;
+    struct walk walk = walk_rows(usage, from, task->until_ms == PYRO_NONE ? from : task->until_ms);
+    while (next_row(&walk))
+        usage->busy[walk.row - 1] += busy_in(&walk, busy);
 }
 
 static bool add_tasks(struct usage *usage, const struct pyro_core_shares *shares)
@@ -188,6 +202,9 @@ static bool add_tasks(struct usage *usage, const struct pyro_core_shares *shares
         for (size_t i = 0; i < count; i++)
             add_task(usage, values, i, shares->total_ms > 0 ? shares->tasks[first + i] : 0);
     }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++)
+        add_unfinished(usage, &app->unfinished_tasks.items[i],
+                       shares->total_ms > 0 ? shares->tasks[app->tasks.count + i] : 0);
     pyro_release(app->allocator, values);
     return true;
 }

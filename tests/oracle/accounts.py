@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from application import Application, Job, Stage, StageKey, Task
@@ -107,6 +108,8 @@ class Accounts:
         self.total_ms = self.end - self.start
         # A Resubmitted record repeats a task that ended before: it is not a run of its own.
         self.runs = [task for task in app.tasks if not task.resubmitted]
+        self.unfinished = self.unfinished_tasks()
+        self.runs += self.unfinished
         self.stage_intervals: Dict[StageKey, Interval] = {}
         for key, stage in app.stages.items():
             if stage.submitted is not None:
@@ -115,6 +118,55 @@ class Accounts:
         self.alive: Dict[str, List[Tuple[int, int, int]]] = {name: self.lifetimes(name) for name in app.executors}
         # n(t), stages active and executors alive between one cut and the next.
         self.steps = self.timeline()
+
+    # ---- tasks that started and have no end ---------------------------------------------------------------------
+
+    def life(self, name: Optional[str], launch: int) -> Tuple[int, Optional[int]]:
+        """(cores, removed) of the executor as it was when it got a task."""
+        lives: List[Tuple[int, int, Optional[int]]] = []
+        for what, time, cores in self.app.executors[name].history if name in self.app.executors else []:
+            if lives and lives[-1][2] is None:
+                lives[-1] = lives[-1][:2] + (time,)
+            if what == "added":
+                lives.append((time, cores, None))
+        lives.sort(key=lambda life: life[0])
+        at = [life for life in lives if life[0] <= launch][-1:] or lives[:1]
+        return (at[0][1], at[0][2]) if at else (0, None)
+
+    def unfinished_tasks(self) -> List[Task]:
+        """Each ends with the log, its executor or its stage, or when a later task of the executor needs its slot."""
+        found = []
+        for number, task in sorted(self.app.started.items()):
+            if number in self.app.ended_ids:
+                continue
+            cores, removed = self.life(task.executor, task.launch)
+            completed = self.app.stages[task.stage].completed if task.stage in self.app.stages else None
+            ends = [time for time in (self.end, completed) if time is not None]
+            lost = removed is not None and removed <= min(ends)
+            until = max(task.launch, min(ends + ([removed] if lost and removed is not None else [])))
+            found.append(replace(task, finish=until, failed=lost))
+        for name in {task.executor for task in found if task.executor in self.app.executors}:
+            self.make_room(name, [task for task in found if task.executor == name])
+        return found
+
+    def make_room(self, name: Optional[str], unfinished: List[Task]) -> None:
+        """Replays the launches on one executor."""
+        ended = [task for task in self.runs if task.executor == name and task.duration > 0]
+        runs = ended + [task for task in unfinished if task.duration > 0]
+        by_number = {id(task): place for place, task in enumerate(runs)}
+        for task in sorted(runs, key=lambda run: (self.clamp(run.launch, run.launch)[0], run.unfinished, by_number[id(run)])):
+            at, to = self.running(task)
+            if at == to:
+                continue
+            cores = self.life(name, task.launch)[0]
+            others = [run for run in runs if run is not task and self.running(run)[0] <= at < self.running(run)[1]]
+            earlier = [run for run in others if self.running(run)[0] < at or by_number[id(run)] < by_number[id(task)]]
+            taken = sum(self.cpus(run) for run in earlier)
+            for victim in sorted((run for run in earlier if run.unfinished), key=lambda run: self.running(run)[0]):
+                if cores <= 0 or taken + self.cpus(task) <= cores:
+                    break
+                taken -= self.cpus(victim)
+                victim.finish, victim.failed = at, False
 
     def clamp(self, begin: int, end: int) -> Interval:
         begin = min(max(begin, self.start), self.end)
@@ -340,13 +392,18 @@ class Accounts:
     def stage_weights(self) -> Dict[int, int]:
         durations: Dict[StageKey, List[int]] = {}
         all_durations: Dict[StageKey, List[int]] = {}
+        longest: Dict[StageKey, int] = {}  # of tasks without an end
         for task in self.runs:
+            if task.unfinished:
+                longest[task.stage] = max(longest.get(task.stage, 0), task.duration)
+                continue
             all_durations.setdefault(task.stage, []).append(task.duration)
             if task.succeeded:
                 durations.setdefault(task.stage, []).append(task.duration)
         weights: Dict[int, int] = {}
-        for key, of_attempt in all_durations.items():
-            weights[key[0]] = weights.get(key[0], 0) + max(durations.get(key, of_attempt))
+        for key in {**all_durations, **longest}:
+            of_attempt = durations.get(key, all_durations.get(key, []))
+            weights[key[0]] = weights.get(key[0], 0) + max(of_attempt + [longest.get(key, 0)])
         return weights
 
     def parents_of(self, stage_id: int) -> List[int]:

@@ -79,6 +79,7 @@ class Task:
     index: int = -1
     partition: int = -1
     speculative: bool = False
+    unfinished: bool = False  # it started, and has no end in the log
 
     @property
     def resubmitted(self) -> bool:
@@ -93,6 +94,22 @@ class Task:
         if self.launch <= 0 or self.finish <= 0:
             return 0
         return max(0, self.finish - self.launch)
+
+
+# What a TaskStart record does not say.
+UNKNOWN_END: Dict[str, Any] = {
+    "finish": 0,
+    "reason": None,
+    "failed": False,
+    "killed": False,
+    **{
+        metric: 0
+        for metric in (
+            "has_metrics getting_result_since deserialize_ms run_ms cpu_ns gc_ms result_serialize_ms memory_spill_bytes "
+            "disk_spill_bytes input_bytes output_bytes fetch_wait_ms shuffle_read_bytes shuffle_write_bytes shuffle_write_ns"
+        ).split()
+    },
+}
 
 
 @dataclass
@@ -150,6 +167,8 @@ class Application:
     properties: Dict[str, str] = field(default_factory=dict)
     times: List[int] = field(default_factory=list)
     tasks: List[Task] = field(default_factory=list)
+    started: Dict[int, Task] = field(default_factory=dict)  # by id: TaskStart records
+    ended_ids: Set[int] = field(default_factory=set)
     stages: Dict[StageKey, Stage] = field(default_factory=dict)
     jobs: Dict[int, Job] = field(default_factory=dict)
     listed_parents: Dict[int, List[int]] = field(default_factory=dict)
@@ -368,8 +387,18 @@ class Reader:
 
     def task_start(self, record: Dict[str, Any]) -> None:
         info = child(record, "Task Info")
-        self.identity("task start", identity_of(info, "Task ID"))
+        number = identity_of(info, "Task ID")
+        self.identity("task start", number)
         self.app.see(time_of(info, "Launch Time"))
+        if number not in self.app.started:
+            self.app.started[number] = Task(
+                stage=(integer(record, "Stage ID", -1), integer(record, "Stage Attempt ID")),
+                executor=text(info, "Executor ID"),
+                launch=integer(info, "Launch Time"),
+                speculative=info.get("Speculative") is True,
+                unfinished=True,
+                **UNKNOWN_END,
+            )
 
     def task_end(self, record: Dict[str, Any]) -> None:
         info = child(record, "Task Info")
@@ -408,6 +437,8 @@ class Reader:
         kind = "task resubmitted" if task.resubmitted else "task end"
         self.identity(kind, identity_of(info, "Task ID"))
         self.app.see(task.launch, task.finish)
+        if not task.resubmitted:
+            self.app.ended_ids.add(identity_of(info, "Task ID"))
         self.app.tasks.append(task)
 
     def sql_start(self, record: Dict[str, Any]) -> None:

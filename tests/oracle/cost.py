@@ -62,6 +62,9 @@ def wasted(app: Application, runs: List[Task]) -> List[Optional[str]]:
     verdicts: List[Optional[str]] = []
     for task in runs:
         copy = (task.stage, task.index) in copied
+        if task.unfinished:
+            verdicts.append("retried" if task.failed else "speculative" if task.speculative else None)
+            continue
         if not task.succeeded:
             verdicts.append("speculative" if task.speculative or (copy and task.killed) else "retried")
             continue

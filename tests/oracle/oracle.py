@@ -83,10 +83,10 @@ def stage_rows(app: Application, accounts: Accounts) -> List[Dict[str, Any]]:
     return rows
 
 
-def executor_rows(app: Application) -> List[Dict[str, Any]]:
+def executor_rows(app: Application, accounts: Accounts) -> List[Dict[str, Any]]:
     rows = []
     for executor in app.executors.values():
-        tasks = [task for task in app.tasks if task.executor == executor.id and not task.resubmitted]
+        tasks = [task for task in accounts.runs if task.executor == executor.id and not task.resubmitted]
         rows.append(
             {
                 "id": executor.id,
@@ -142,7 +142,7 @@ def report(app: Application) -> Dict[str, Any]:
         "accounting": {"wall": wall, "core": accounts.core(), "phases": accounts.phases()},
         "bounds": accounts.bounds(driver_ms),
         "stages": stage_rows(app, accounts),
-        "executors": executor_rows(app),
+        "executors": executor_rows(app, accounts),
     }
 
 

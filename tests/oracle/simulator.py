@@ -99,6 +99,7 @@ class Recorded:
         roots: Dict[int, int] = {}
         closed: Dict[int, float] = {}
         tasks: List[Dict[str, Any]] = []
+        started: Dict[int, Dict[str, Any]] = {}
         for record in records:
             name = record["Event"].rsplit(".", 1)[-1]
             if name == "SparkListenerApplicationStart":
@@ -129,14 +130,17 @@ class Recorded:
                 self.jobs[record["Job ID"]].end = self.at(record["Completion Time"])
             elif name in ("SparkListenerStageSubmitted", "SparkListenerStageCompleted"):
                 self.take_stage(record["Stage Info"], name.endswith("Completed"))
+            elif name == "SparkListenerTaskStart":
+                started[record["Task Info"]["Task ID"]] = record
             elif name == "SparkListenerTaskEnd":
                 tasks.append(record)
+                started.pop(record["Task Info"]["Task ID"], None)
         self.closed = {("sql", number): time for number, time in closed.items()}
         self.length = float(self.end - self.start)
         self.order = sorted(self.stages.values(), key=lambda stage: (stage.begin, stage.key))
         self.number = {stage.key: number for number, stage in enumerate(self.order)}
         self.job_order = sorted(self.jobs.values(), key=lambda job: (job.begin, job.id))
-        self.take_tasks(tasks)
+        self.take_tasks(tasks + [self.unfinished(record) for record in started.values()])
         self.find_jobs_of_stages()
         self.connect_stages()
         self.connect_jobs()
@@ -160,6 +164,16 @@ class Recorded:
         failed = bool(info.get("Failure Reason"))
         begin = self.at(info["Submission Time"])
         self.stages[key] = Stage(key, begin, max(begin, end), info.get("Parent IDs") or [], done, failed)
+
+    def unfinished(self, record: Dict[str, Any]) -> Dict[str, Any]:
+        """The end of a task that has none: with the log, its stage or its executor."""
+        info = record["Task Info"]
+        stage = self.stages.get((record["Stage ID"], record["Stage Attempt ID"]))
+        end = self.length if stage is None else stage.end
+        removed = self.removals.get(info["Executor ID"], NEVER)
+        reason = "ExecutorLostFailure" if removed <= end else "Success"
+        finish = max(info["Launch Time"], self.start + int(min(end, removed)))
+        return {**record, "Task Info": {**info, "Finish Time": finish}, "Task End Reason": {"Reason": reason}}
 
     def take_tasks(self, records: List[Dict[str, Any]]) -> None:
         last_job = max(job.end for job in self.jobs.values())

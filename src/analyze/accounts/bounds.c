@@ -6,6 +6,7 @@
 #include "analyze/scratch.h"
 #include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
+#include "analyze/unfinished_tasks.h"
 #include "base/numbers/saturate.h"
 
 /* One stage id: its attempts together. */
@@ -24,8 +25,20 @@ static const struct pyro_stage *stage_with_parents(const struct pyro_app *app, c
     return &app->stages.items[stages->entries[entry].row];
 }
 
+/* By stage row, of the tasks that have no end: as long as they are known to have run. */
+static int64_t *longest_unfinished(const struct pyro_app *app)
+{
+    int64_t *longest = pyro_scratch(app, app->stages.count, sizeof(*longest));
+    for (size_t i = 0; longest && i < app->unfinished_tasks.count; i++) {
+        const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
+        if (task->stage_row >= 0 && pyro_unfinished_ms(task) > longest[task->stage_row])
+            longest[task->stage_row] = pyro_unfinished_ms(task);
+    }
+    return longest;
+}
+
 static struct node make_node(const struct pyro_app *app, const struct pyro_index *stages, const struct pyro_index *jobs,
-                             size_t entry, size_t count)
+                             const int64_t *unfinished, size_t entry, size_t count)
 {
     struct node node = {-1, 0};
     size_t job;
@@ -33,8 +46,9 @@ static struct node make_node(const struct pyro_app *app, const struct pyro_index
     for (size_t i = entry; i < entry + count; i++) {
         const struct pyro_stage *stage = &app->stages.items[stages->entries[i].row];
         ran = ran || stage->submitted_ms != PYRO_NONE;
-        if (stage->duration_max > 0)
-            node.longest = pyro_add_saturating(node.longest, stage->duration_max);
+        int64_t longest = unfinished[stages->entries[i].row];
+        longest = stage->duration_max > longest ? stage->duration_max : longest;
+        node.longest = pyro_add_saturating(node.longest, longest);
     }
     int64_t id = app->stages.items[stages->entries[entry].row].job;
     if (ran && id != PYRO_NONE && pyro_index_find(jobs, id, &job) > 0)
@@ -45,7 +59,7 @@ static struct node make_node(const struct pyro_app *app, const struct pyro_index
 /* Longest chain of longest tasks through the stages of each job. Spark numbers parents before their children, so one
  * walk by id meets every parent first; anything else is damage, and leaving it out is what keeps cycles away. */
 static void find_critical_times(struct pyro_app *app, const struct pyro_index *stages, const struct pyro_index *jobs,
-                                struct node *nodes)
+                                const int64_t *unfinished, struct node *nodes)
 {
     for (size_t i = 0; i < app->jobs.count; i++)
         app->jobs.items[i].critical_ms = 0;
@@ -54,7 +68,7 @@ static void find_critical_times(struct pyro_app *app, const struct pyro_index *s
              entry + count < stages->count && stages->entries[entry + count].at == stages->entries[entry].at;)
             count++;
         struct node *node = &nodes[entry];
-        *node = make_node(app, stages, jobs, entry, count);
+        *node = make_node(app, stages, jobs, unfinished, entry, count);
         if (node->job < 0)
             continue;
         const struct pyro_stage *stage = stage_with_parents(app, stages, entry, count);
@@ -101,14 +115,16 @@ static bool find_critical_path(struct pyro_app *app, int64_t *ret)
 {
     struct pyro_index stages = {.allocator = app->allocator}, jobs = {.allocator = app->allocator};
     struct node *nodes = pyro_scratch(app, app->stages.count, sizeof(*nodes));
-    bool done = nodes && pyro_index_stages(&stages, app) && pyro_index_jobs(&jobs, app);
+    int64_t *unfinished = longest_unfinished(app);
+    bool done = nodes && unfinished && pyro_index_stages(&stages, app) && pyro_index_jobs(&jobs, app);
     if (done) {
-        find_critical_times(app, &stages, &jobs, nodes);
+        find_critical_times(app, &stages, &jobs, unfinished, nodes);
         done = sum_groups(app, &stages, ret);
     }
     pyro_index_done(&stages);
     pyro_index_done(&jobs);
     pyro_release(app->allocator, nodes);
+    pyro_release(app->allocator, unfinished);
     return done;
 }
 
@@ -127,6 +143,11 @@ static bool sum_cores(const struct pyro_app *app, unsigned __int128 *ret)
             uint32_t task_cpus = cpus[row < 0 ? app->stages.count : (size_t)row];
             sum += (unsigned __int128)(uint64_t)pyro_task_duration(buffer[0][i], buffer[1][i]) * task_cpus;
         }
+    }
+    for (size_t i = 0; done && i < app->unfinished_tasks.count; i++) {
+        const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
+        sum += (unsigned __int128)(uint64_t)pyro_unfinished_ms(task) *
+               cpus[task->stage_row < 0 ? app->stages.count : (size_t)task->stage_row];
     }
     *ret = sum;
     pyro_release(app->allocator, buffer);

@@ -8,6 +8,7 @@
 #include "analyze/scratch.h"
 #include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
+#include "analyze/unfinished_tasks.h"
 
 _Static_assert(PYRO_CORE_SCHEDULER_DELAY == 0 && (int)PYRO_CORE_GETTING_RESULT + 1 == PYRO_SPLIT_PARTS &&
                    (int)PYRO_CORE_COMPUTE == PYRO_SPLIT_COMPUTE,
@@ -42,7 +43,7 @@ struct core_sweep {
     struct pyro_window window;
     struct pyro_marks marks;
     struct executor_state *executors;
-    pyro_fixed *shares; /* by task */
+    pyro_fixed *shares; /* by task, those without an end last */
     uint32_t *cpus;     /* by stage row, the last for tasks without one */
     int64_t (*buffer)[PYRO_READ_ROWS];
     struct pyro_split_run *run;
@@ -51,8 +52,27 @@ struct core_sweep {
 
 static uint32_t cpus_of(const struct core_sweep *sweep, size_t task)
 {
-    int32_t row = sweep->app->tasks.stage_rows[task];
+    int32_t row = pyro_stage_of(sweep->app, task);
     return sweep->cpus[row < 0 ? sweep->app->stages.count : (size_t)row];
+}
+
+static void add_task(struct core_sweep *sweep, size_t task, uint64_t from, uint64_t to)
+{
+    if (from >= to)
+        return;
+    int32_t row = pyro_executor_of(sweep->app, task);
+    const struct executor_state *executor = row < 0 ? NULL : &sweep->executors[row];
+    bool both = executor && executor->from <= from && executor->to >= to;
+    pyro_marks_add(&sweep->marks, from, both ? BOTH_START : TASK_START, task);
+    pyro_marks_add(&sweep->marks, to, both ? BOTH_END : TASK_END, task);
+    if (!executor || both)
+        return;
+    from = from > executor->from ? from : executor->from;
+    to = to < executor->to ? to : executor->to;
+    if (from >= to)
+        return;
+    pyro_marks_add(&sweep->marks, from, TASK_ATTACH, task);
+    pyro_marks_add(&sweep->marks, to, TASK_DETACH, task);
 }
 
 static void add_tasks(struct core_sweep *sweep)
@@ -61,25 +81,15 @@ static void add_tasks(struct core_sweep *sweep)
     for (size_t first = 0; first < app->tasks.count; first += PYRO_READ_ROWS) {
         size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
         pyro_run_times(app, first, count, sweep->buffer);
-        for (size_t i = 0; i < count; i++) {
-            uint64_t from = pyro_window_at(&sweep->window, sweep->buffer[0][i]);
-            uint64_t to = pyro_window_at(&sweep->window, sweep->buffer[1][i]);
-            if (from >= to)
-                continue;
-            int32_t row = app->tasks.executor_rows[first + i];
-            const struct executor_state *executor = row < 0 ? NULL : &sweep->executors[row];
-            bool both = executor && executor->from <= from && executor->to >= to;
-            pyro_marks_add(&sweep->marks, from, both ? BOTH_START : TASK_START, first + i);
-            pyro_marks_add(&sweep->marks, to, both ? BOTH_END : TASK_END, first + i);
-            if (!executor || both)
-                continue;
-            from = from > executor->from ? from : executor->from;
-            to = to < executor->to ? to : executor->to;
-            if (from >= to)
-                continue;
-            pyro_marks_add(&sweep->marks, from, TASK_ATTACH, first + i);
-            pyro_marks_add(&sweep->marks, to, TASK_DETACH, first + i);
-        }
+        for (size_t i = 0; i < count; i++)
+            add_task(sweep, first + i, pyro_window_at(&sweep->window, sweep->buffer[0][i]),
+                     pyro_window_at(&sweep->window, sweep->buffer[1][i]));
+    }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
+        const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
+        if (pyro_unfinished_ms(task) > 0)
+            add_task(sweep, app->tasks.count + i, pyro_window_at(&sweep->window, task->launch_ms),
+                     pyro_window_at(&sweep->window, task->until_ms));
     }
 }
 
@@ -118,7 +128,7 @@ static void account(struct core_sweep *sweep, struct executor_state *executor, u
 
 static void attach(struct core_sweep *sweep, uint32_t task, uint64_t now)
 {
-    struct executor_state *executor = &sweep->executors[sweep->app->tasks.executor_rows[task]];
+    struct executor_state *executor = &sweep->executors[pyro_executor_of(sweep->app, task)];
     account(sweep, executor, now);
     executor->used += cpus_of(sweep, task);
     sweep->shares[task] = executor->clock;
@@ -126,7 +136,7 @@ static void attach(struct core_sweep *sweep, uint32_t task, uint64_t now)
 
 static void detach(struct core_sweep *sweep, uint32_t task, uint64_t now)
 {
-    struct executor_state *executor = &sweep->executors[sweep->app->tasks.executor_rows[task]];
+    struct executor_state *executor = &sweep->executors[pyro_executor_of(sweep->app, task)];
     account(sweep, executor, now);
     executor->used -= cpus_of(sweep, task);
     sweep->shares[task] = (executor->clock - sweep->shares[task]) * cpus_of(sweep, task);
@@ -191,6 +201,9 @@ static void share_out(const struct core_sweep *sweep, pyro_fixed *parts)
                 parts[PYRO_CORE_FAILED_TASKS] += sweep->shares[first + i];
         }
     }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++)
+        parts[app->unfinished_tasks.items[i].lost ? PYRO_CORE_FAILED_TASKS : PYRO_CORE_COMPUTE] +=
+            sweep->shares[app->tasks.count + i];
 }
 
 /* Core ms that all executors offer; false when there are none, or more than an int64_t counts. */
@@ -223,10 +236,10 @@ static bool run_sweep(struct core_sweep *sweep, int64_t *total)
 static bool open_sweep(struct core_sweep *sweep, const struct pyro_app *app)
 {
     *sweep = (struct core_sweep){.app = app, .window = pyro_app_window(app)};
-    size_t rows = app->tasks.count + app->stages.count + app->executors.count;
+    size_t rows = pyro_all_tasks(app) + app->stages.count + app->executors.count;
     pyro_marks_init(&sweep->marks, app->allocator, app->executors.count == 0 ? 0 : 2 * rows);
     sweep->executors = pyro_scratch(app, app->executors.count, sizeof(*sweep->executors));
-    sweep->shares = pyro_scratch(app, app->tasks.count, sizeof(*sweep->shares));
+    sweep->shares = pyro_scratch(app, pyro_all_tasks(app), sizeof(*sweep->shares));
     sweep->cpus = pyro_stage_cpus(app);
     sweep->buffer = pyro_scratch(app, 3, sizeof(*sweep->buffer));
     sweep->run = pyro_scratch(app, 1, sizeof(*sweep->run));

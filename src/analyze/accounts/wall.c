@@ -6,6 +6,7 @@
 #include "analyze/analyze.h"
 #include "analyze/scratch.h"
 #include "analyze/task_rows.h"
+#include "analyze/unfinished_tasks.h"
 
 _Static_assert(PYRO_WALL_GETTING_RESULT - PYRO_WALL_SCHEDULER_DELAY + 1 == PYRO_SPLIT_PARTS &&
                    PYRO_WALL_COMPUTE - PYRO_WALL_SCHEDULER_DELAY == PYRO_SPLIT_COMPUTE,
@@ -26,6 +27,14 @@ static void add_tasks(const struct pyro_app *app, const struct pyro_window *wind
             pyro_marks_add(marks, from, TASK_START, first + i);
             pyro_marks_add(marks, to, TASK_END, first + i);
         }
+    }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
+        const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
+        uint64_t from = pyro_window_at(window, task->launch_ms), to = pyro_window_at(window, task->until_ms);
+        if (pyro_unfinished_ms(task) == 0 || from >= to)
+            continue;
+        pyro_marks_add(marks, from, TASK_START, app->tasks.count + i);
+        pyro_marks_add(marks, to, TASK_END, app->tasks.count + i);
     }
 }
 
@@ -110,6 +119,8 @@ static void share_out(const struct pyro_app *app, const pyro_fixed *shares, stru
         for (size_t i = 0; i < count; i++)
             pyro_share_out(&run->splits[i], shares[first + i], parts + PYRO_WALL_SCHEDULER_DELAY);
     }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++)
+        parts[PYRO_WALL_COMPUTE] += shares[app->tasks.count + i];
 }
 
 /* Fills shares and waits (may be NULL) as sweep() does; false: no memory. */
@@ -117,7 +128,7 @@ static bool walk(const struct pyro_app *app, const struct pyro_window *window, p
                  pyro_fixed *waits)
 {
     struct pyro_marks marks;
-    pyro_marks_init(&marks, app->allocator, 2 * (app->tasks.count + app->stages.count + app->executors.count));
+    pyro_marks_init(&marks, app->allocator, 2 * (pyro_all_tasks(app) + app->stages.count + app->executors.count));
     int64_t(*buffer)[PYRO_READ_ROWS] = pyro_scratch(app, 3, sizeof(*buffer));
     bool done = buffer != NULL;
     if (done) {
@@ -135,7 +146,7 @@ static bool walk(const struct pyro_app *app, const struct pyro_window *window, p
 enum pyro_status pyro_analyze_wall(struct pyro_app *app, struct pyro_error *error)
 {
     struct pyro_window window = pyro_app_window(app);
-    pyro_fixed *shares = pyro_scratch(app, app->tasks.count, sizeof(*shares));
+    pyro_fixed *shares = pyro_scratch(app, pyro_all_tasks(app), sizeof(*shares));
     struct pyro_split_run *run = pyro_scratch(app, 1, sizeof(*run));
     pyro_fixed parts[PYRO_WALL_PARTS] = {0}, sum = 0;
     bool done = shares && run && walk(app, &window, parts, shares, NULL);
@@ -179,13 +190,27 @@ static void add_to_stages(const struct pyro_app *app, const pyro_fixed *shares, 
                 stage->split_ms[k] = pyro_add_saturating(stage->split_ms[k], parts[k]);
         }
     }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
+        const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
+        pyro_fixed share = shares[app->tasks.count + i];
+        if (task->lost || task->speculative == 1 ||
+            (task->stage_row >= 0 && app->stages.items[task->stage_row].attempt > 0)) {
+            *again += share;
+            continue;
+        }
+        struct pyro_stage_wall *stage = &stages[task->stage_row < 0 ? app->stages.count : (size_t)task->stage_row];
+        stage->tasks += share;
+        stage->task_ms = pyro_add_saturating(stage->task_ms, pyro_unfinished_ms(task));
+        stage->split_ms[PYRO_SPLIT_COMPUTE] =
+            pyro_add_saturating(stage->split_ms[PYRO_SPLIT_COMPUTE], pyro_unfinished_ms(task));
+    }
 }
 
 enum pyro_status pyro_wall_by_stage(const struct pyro_app *app, struct pyro_wall_split *split,
                                     struct pyro_stage_wall *stages, struct pyro_error *error)
 {
     struct pyro_window window = pyro_app_window(app);
-    pyro_fixed *shares = pyro_scratch(app, app->tasks.count, sizeof(*shares));
+    pyro_fixed *shares = pyro_scratch(app, pyro_all_tasks(app), sizeof(*shares));
     pyro_fixed *waits = pyro_scratch(app, app->stages.count, sizeof(*waits));
     struct pyro_split_run *run = pyro_scratch(app, 1, sizeof(*run));
     pyro_fixed parts[PYRO_WALL_PARTS] = {0};

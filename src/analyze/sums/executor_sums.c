@@ -75,6 +75,12 @@ static bool find_executor_rows(struct pyro_app *app, int64_t *ids, int64_t *laun
                                            : row_at(app, &index, entry, found, launches[i]);
         }
     }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
+        struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
+        uint32_t id = task->executor.ptr ? pyro_intern(app->strings, task->executor) : UINT32_MAX;
+        size_t entry, found = id == UINT32_MAX ? 0 : pyro_index_find(&index, id, &entry);
+        task->executor_row = found == 0 ? -1 : row_at(app, &index, entry, found, task->launch_ms);
+    }
     pyro_index_done(&index);
     pyro_task_table_take_rows(&app->tasks, PYRO_TASK_executor_row, rows);
     return true;

@@ -13,7 +13,22 @@ int64_t pyro_quantile(const int64_t *sorted, size_t count, unsigned percent)
     return sorted[at < count ? at : count - 1];
 }
 
-/* Row of each task's stage attempt, -1 where the log names no such attempt. */
+/* Row of a stage attempt, -1 where the log names no such attempt. */
+static int32_t find_stage(const struct pyro_app *app, const struct pyro_index *index, int64_t id, int64_t attempt)
+{
+    size_t low, found = pyro_index_find(index, id, &low), high = low + found, end = high;
+    while (low < high) { /* the id's attempts are ascending */
+        size_t middle = low + (high - low) / 2;
+        if (app->stages.items[index->entries[middle].row].attempt < attempt)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && app->stages.items[index->entries[low].row].attempt == attempt ? (int32_t)index->entries[low].row
+                                                                                      : -1;
+}
+
+/* Of each task. */
 static bool find_stage_rows(struct pyro_app *app, int64_t *ids, int64_t *attempts)
 {
     struct pyro_index index;
@@ -33,22 +48,15 @@ static bool find_stage_rows(struct pyro_app *app, int64_t *ids, int64_t *attempt
             if (!known || ids[i] != id || attempts[i] != attempt) {
                 id = ids[i];
                 attempt = attempts[i];
-                row = -1;
-                size_t low, found = pyro_index_find(&index, id, &low), high = low + found;
-                while (low < high) { /* the id's attempts are ascending */
-                    size_t middle = low + (high - low) / 2;
-                    if (app->stages.items[index.entries[middle].row].attempt < attempt)
-                        low = middle + 1;
-                    else
-                        high = middle;
-                }
-                if (low < index.count && app->stages.items[index.entries[low].row].id == id &&
-                    app->stages.items[index.entries[low].row].attempt == attempt)
-                    row = (int32_t)index.entries[low].row;
+                row = find_stage(app, &index, id, attempt);
                 known = true;
             }
             rows[first + i] = row;
         }
+    }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
+        struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
+        task->stage_row = find_stage(app, &index, task->stage, task->stage_attempt);
     }
     pyro_index_done(&index);
     pyro_task_table_take_rows(&app->tasks, PYRO_TASK_stage_row, rows);
@@ -146,6 +154,12 @@ static int64_t marked_duration(int64_t duration, int64_t status)
     return status == PYRO_TASK_SUCCESS ? duration : status == PYRO_TASK_RESUBMITTED ? NO_DURATION : -1 - duration;
 }
 
+static void take_launch(struct pyro_stage *stage, int64_t launch)
+{
+    if (launch > 0 && (stage->first_task_ms == PYRO_NONE || launch < stage->first_task_ms))
+        stage->first_task_ms = launch;
+}
+
 /* Counts, extremes, and the duration of every task by its place in tasks_by_stage. */
 static void count_tasks(struct pyro_app *app, int64_t (*buffer)[PYRO_READ_ROWS], uint32_t *next, int64_t *durations)
 {
@@ -167,8 +181,7 @@ static void count_tasks(struct pyro_app *app, int64_t (*buffer)[PYRO_READ_ROWS],
             stage->speculative_tasks += buffer[SPECULATIVE][i] == 1;
             if (status != PYRO_TASK_RESUBMITTED)
                 stage->task_ms = pyro_add_saturating(stage->task_ms, duration);
-            if (launch > 0 && (stage->first_task_ms == PYRO_NONE || launch < stage->first_task_ms))
-                stage->first_task_ms = launch;
+            take_launch(stage, launch);
             if (buffer[PEAK][i] > stage->peak_execution_memory_bytes)
                 stage->peak_execution_memory_bytes = buffer[PEAK][i];
             durations[next[row]++] = marked_duration(duration, status);
@@ -237,6 +250,10 @@ enum pyro_status pyro_analyze_stages(struct pyro_app *app, struct pyro_error *er
         goto out;
     sum_columns(app, buffer[0]);
     count_tasks(app, buffer, next, durations);
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++)
+        if (app->unfinished_tasks.items[i].stage_row >= 0)
+            take_launch(&app->stages.items[app->unfinished_tasks.items[i].stage_row],
+                        app->unfinished_tasks.items[i].launch_ms);
     for (size_t i = 0; i < app->stages.count; i++)
         set_quantiles(&app->stages.items[i], durations + app->stages.items[i].first_task, marks, marks + most);
     status = PYRO_OK;

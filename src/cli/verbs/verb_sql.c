@@ -95,7 +95,8 @@ const struct cli_verb_body cli_verb_sql = {
     .choices = "@files",
     .description =
         "Runs one SQL statement (in SQLite's language, read-only) on the tables of one log: applications, jobs, "
-        "stages, tasks, executors, sql, sql_nodes, sql_metrics, rdds, exclusions, operations, processes, streams, "
+        "stages, tasks, unfinished_tasks, executors, sql, sql_nodes, sql_metrics, rdds, exclusions, operations, "
+        "processes, streams, "
         "failures, properties and rejects; and of what logs and profiles in its folder recorded: artefacts, clocks, "
         "threads, owners, spans, series, points, frames, stacks, samples, functions, templates and messages "
         "(docs/tables.md). Nothing is copied or stored.\n\nLOG is an input that "

@@ -366,6 +366,8 @@ bool pyro_decode_task_start(struct pyro_json_reader *json, struct pyro_batch *ba
         return pyro_json_refuse(json, "the start of a task without its id");
     if (batch->wanted & PYRO_BATCH_HISTORY)
         add_texts(batch, &texts, row);
+    else
+        add_text(batch, &row[PYRO_TASK_executor], texts.executor);
     memcpy(ret_row, row, PYRO_TASK_START_COLUMNS * sizeof(*row));
     return true;
 }

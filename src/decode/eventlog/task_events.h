@@ -10,7 +10,8 @@
  * reason when it is not Success, else null. */
 bool pyro_decode_task_end(struct pyro_json_reader *json, struct pyro_batch *batch, int64_t *row,
                           struct pyro_slice *reason);
-/* Fills the first PYRO_TASK_START_COLUMNS values of a row; its texts only for a history. */
+/* Fills the first PYRO_TASK_START_COLUMNS values of a row; of its texts only the executor unless it is for a history.
+ */
 bool pyro_decode_task_start(struct pyro_json_reader *json, struct pyro_batch *batch, int64_t *row);
 /* The array of a task's accumulables: appends what pyro_task_metrics() returns of it. */
 void pyro_decode_task_metrics(struct pyro_json_reader *json, struct pyro_strbuf *metrics);

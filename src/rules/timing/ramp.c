@@ -39,6 +39,11 @@ static void fill(const struct pyro_app *app, struct slices *slices)
             spread(slices, slices->alive, (double)executor->added_ms, removed,
                    fmax(1, floor(pyro_real(executor->cores) / pyro_app_task_cpus(app))));
     }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
+        const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
+        if (task->launch_ms != PYRO_NONE && task->until_ms != PYRO_NONE)
+            spread(slices, slices->running, (double)task->launch_ms, (double)task->until_ms, 1);
+    }
     for (size_t row = 0; row < app->tasks.count; row++) {
         double launch = pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row));
         spread(slices, slices->running, launch, pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row)), 1);
