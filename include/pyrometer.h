@@ -186,7 +186,7 @@ struct pyro_load_options {
     uint64_t max_record_bytes; /* 0: 256 MiB */
     uint32_t wanted;           /* bit set of enum pyro_wanted: what to read beyond what diagnosing needs */
     const struct pyro_remote_options *remote; /* NULL: defaults. Must outlive the inputs */
-    /* 0: a compressed log may decompress to 64 MiB or 1,000 times its size, whichever is more, and a zip archive may
+    /* 0: a compressed log may decompress to 64 MiB or 1,000 times its size, whichever is more, and an archive may
      * hold 10,000 files. 1: no such limits. */
     int unlimited;
     enum pyro_redaction redaction; /* of what is read */
@@ -207,7 +207,7 @@ struct pyro_load_options {
 typedef struct pyro_inputs pyro_inputs;
 
 /* Looks at each path: a file, "-" (standard input), a folder of many logs, the folder of a rolling log
- * (eventlog_v2_*), a Databricks folder, or the zip archive that a History Server hands out; plain or compressed with
+ * (eventlog_v2_*), a Databricks folder, or an archive (zip, tar, 7z) of these; plain or compressed with
  * zstd, lz4, snappy, lzf or gzip, which is recognized by content; or an address (http, https) of an event log, of a
  * page of an application in a History Server or a live UI, or of such a server, whose applications are listed. Paths
  * without a log are listed as unreadable and are not an error of this call. `options`: allocator and progress. */
@@ -1088,7 +1088,7 @@ struct pyro_logs_options {
     void *note_context;
 };
 
-/* All three read the text logs at some paths: files, "-" (standard input), folders (8 levels deep, 100,000 files), zip
+/* All three read the text logs at some paths: files, "-" (standard input), folders (8 levels deep, 100,000 files),
  * archives; plain or compressed as event logs are; of YARN, EMR, a standalone cluster, Kubernetes, Databricks, or the
  * output of `yarn logs`. Logs stream: memory does not grow with them. A damaged log is read up to its damage.
  * PYRO_ERROR_INPUT: no path has a text log. Formats: text, json, csv. `options`: allocator and progress.

@@ -122,9 +122,8 @@ const struct cli_verb *cli_verb_find(const char *name);
 #define CLI_OPTION_NO_LIMITS                                                                                           \
     {                                                                                                                  \
         "no-input-limits", 0, NULL, NULL, NULL,                                                                        \
-            "Also read compressed logs that decompress to more than 64 MiB and 1000 times their size, and zip "        \
-            "archives with "                                                                                           \
-            "more than 10000 files."                                                                                   \
+            "Also read compressed logs that decompress to more than 64 MiB and 1000 times their size, and archives "   \
+            "with more than 10000 files."                                                                              \
     }
 #define CLI_OPTION_REDACT                                                                                              \
     {                                                                                                                  \

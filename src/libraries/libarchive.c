@@ -2,4 +2,4 @@
 
 #include "libraries/names.h"
 
-PYRO_ON_DEMAND_TABLE(archive, PYRO_ARCHIVE_FUNCTIONS, PYRO_LIBARCHIVE, "zip archives")
+PYRO_ON_DEMAND_TABLE(archive, PYRO_ARCHIVE_FUNCTIONS, PYRO_LIBARCHIVE, "archives")

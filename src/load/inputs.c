@@ -46,7 +46,8 @@ enum pyro_status pyro_inputs_open_keeping(const char *const *paths, size_t path_
         return pyro_no_memory(error);
     *inputs = (struct pyro_inputs){.allocator = resolved.allocator, .redaction = resolved.redaction};
     struct pyro_stopwatch begun = pyro_phase_begin(&resolved.phases);
-    const struct pyro_known known = {.unlimited = resolved.unlimited != 0, .deep = resolved.artefacts == 1};
+    const struct pyro_known known = {
+        .unlimited = resolved.unlimited != 0, .deep = resolved.artefacts == 1, .unpack = true};
     enum pyro_status status =
         pyro_source_discover_again(paths, path_count, &known, resolved.allocator, &inputs->list, error);
     if (status == PYRO_OK && resolved.artefacts)

@@ -98,11 +98,16 @@ static bool wait_for_input(int fd)
     return poll(&waiting, 1, -1) >= 0 || errno == EINTR;
 }
 
+static bool is_member(const struct pyro_input *input)
+{
+    return input->archive || input->zip || input->range.open;
+}
+
 enum pyro_status pyro_input_read(struct pyro_input *input, void *buffer, size_t capacity, size_t *ret_len,
                                  struct pyro_error *error)
 {
     *ret_len = 0;
-    if (input->archive || input->zip)
+    if (is_member(input))
         return pyro_member_read(input, buffer, capacity, ret_len);
     ssize_t got;
     do {
@@ -116,7 +121,7 @@ enum pyro_status pyro_input_read(struct pyro_input *input, void *buffer, size_t 
 
 void pyro_input_close(struct pyro_input *input)
 {
-    if (input->archive || input->zip)
+    if (is_member(input))
         pyro_member_close(input);
     if (input->owns_fd)
         close(input->fd);

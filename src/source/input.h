@@ -5,6 +5,13 @@
 #include "source/archives/zip.h"
 #include "source/source.h"
 
+/* Bytes of a file, one after the other. */
+struct pyro_input_range {
+    int fd; /* borrowed */
+    uint64_t at, left;
+    bool open;
+};
+
 struct pyro_input {
     const struct pyro_allocator *allocator; /* borrowed */
     int fd;                                 /* -1 for archive members */
@@ -13,7 +20,8 @@ struct pyro_input {
     uint64_t total;              /* size in bytes, 0 when unknown */
     struct archive *archive;     /* of libarchive, or NULL */
     struct pyro_zip_member *zip; /* what is read without it, or NULL */
-    const char *damage;          /* the archive was cut or damaged inside this member; points to `text` */
+    struct pyro_input_range range;
+    const char *damage; /* the archive was cut or damaged inside this member; points to `text` */
     char text[160];
 };
 
@@ -33,7 +41,7 @@ bool pyro_path_is_inside(const char *real_path, struct pyro_slice folder);
 /* errno's words for why a part could not be opened, or that it lies elsewhere. */
 #define PYRO_LEADS_OUT "is a symbolic link that leads out of the folder: --follow-links reads it"
 
-/* archive.c: the same three for a member. */
+/* archives/member.c: the same three for a member. */
 enum pyro_status pyro_member_open(struct pyro_input *input, const struct pyro_log_part *part, struct pyro_error *error);
 enum pyro_status pyro_member_read(struct pyro_input *input, void *buffer, size_t capacity, size_t *ret_len);
 void pyro_member_close(struct pyro_input *input);

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "base/memory/allocator.h"
+#include "source/archives/archive_formats.h"
+#include "source/archives/tar.h"
 #include "source/codecs/codec.h"
 #include "source/input.h"
 
@@ -11,8 +13,11 @@ struct pyro_reader {
     const struct pyro_codec *codec; /* NULL: plain */
     void *state;                    /* the codec's */
     unsigned char
-        head[PYRO_SNIFF_BYTES]; /* what was read to recognize the codec; head[given..read) is still to be read */
+        head[PYRO_ARCHIVE_HEAD]; /* what was read to recognize the codec; head[given..read) is still to be read */
     size_t head_given, head_read;
+    unsigned char first[PYRO_ARCHIVE_HEAD]; /* decompressed bytes that were looked at; first[first_given..first_read) */
+    size_t first_given, first_read;
+    bool first_ends; /* nothing is behind them */
     uint64_t consumed;
     uint64_t given, most_given; /* decompressed bytes handed out, and how many there may be */
     struct pyro_log_part part;  /* as the caller gave it */
@@ -47,33 +52,47 @@ uint64_t pyro_most_decompressed(uint64_t stored_bytes, uint64_t ratio)
     return most > ALWAYS_ALLOWED ? most : ALWAYS_ALLOWED;
 }
 
-static enum pyro_status read_head(struct pyro_reader *reader, struct pyro_error *error)
+static enum pyro_status read_head(struct pyro_reader *reader, size_t wanted, struct pyro_error *error)
 {
     size_t got = 1;
-    while (got > 0 && reader->head_read < sizeof(reader->head)) {
-        PYRO_TRY(pyro_input_read(&reader->input, reader->head + reader->head_read,
-                                 sizeof(reader->head) - reader->head_read, &got, error));
+    while (got > 0 && reader->head_read < wanted) {
+        PYRO_TRY(
+            pyro_input_read(&reader->input, reader->head + reader->head_read, wanted - reader->head_read, &got, error));
         reader->head_read += got;
     }
     return PYRO_OK;
 }
 
-static enum pyro_status begin(struct pyro_reader *reader, const struct pyro_log_part *part, struct pyro_error *error)
+/* Files are recognized as archives when they are listed; this one comes through a pipe, or from another archive. */
+static enum pyro_status refuse_archive(const struct pyro_reader *reader, enum pyro_archive_format format,
+                                       struct pyro_error *error)
 {
-    PYRO_TRY(read_head(reader, error));
+    return pyro_error_lasts(error,
+                            pyro_error_set(error, PYRO_ERROR_INPUT,
+                                           reader->part.member.ptr
+                                               ? "is a %s archive inside an archive: unpack the outer one"
+                                               : "is a %s archive, which cannot be read from a pipe: save it to a file",
+                                           pyro_archive_name(format)));
+}
+
+static enum pyro_status begin(struct pyro_reader *reader, struct pyro_error *error)
+{
+    PYRO_TRY(read_head(reader, PYRO_SNIFF_BYTES, error));
     reader->codec = pyro_codec_recognise(reader->head, reader->head_read);
     if (reader->codec) {
         struct pyro_byte_input input = {read_stored, reader};
         return reader->codec->open(reader->allocator, input, &reader->state, error);
     }
-    /* Files are recognized as archives when they are listed; this one comes through a pipe, or from another archive. */
-    if (reader->head_read >= 4 && memcmp(reader->head, "PK\003\004", 4) == 0)
-        return pyro_error_lasts(
-            error,
-            pyro_error_set(error, PYRO_ERROR_INPUT,
-                           part->member.ptr ? "is a zip archive inside an archive: unpack the outer one"
-                                            : "is a zip archive, which cannot be read from a pipe: save it to a file"));
-    return PYRO_OK;
+    if (memchr(reader->head, '\0', reader->head_read)) /* a slow writer's text is not waited for */
+        PYRO_TRY(read_head(reader, PYRO_ARCHIVE_HEAD, error));
+    const char *compressor;
+    enum pyro_archive_format format = pyro_archive_of_bytes(reader->head, reader->head_read, &compressor);
+    if (compressor)
+        return pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
+                                                      "is compressed with %s, which is read for tar archives only: "
+                                                      "decompress it",
+                                                      compressor));
+    return format == PYRO_ARCHIVE_NONE ? PYRO_OK : refuse_archive(reader, format, error);
 }
 
 enum pyro_status pyro_reader_open(const struct pyro_log_part *part, const struct pyro_allocator *allocator,
@@ -93,7 +112,7 @@ enum pyro_status pyro_reader_open(const struct pyro_log_part *part, const struct
         pyro_release(allocator, reader);
         return status;
     }
-    status = begin(reader, part, error);
+    status = begin(reader, error);
     if (status != PYRO_OK) {
         pyro_error_at(error, reader->path, UINT64_MAX);
         pyro_reader_close(reader);
@@ -129,10 +148,17 @@ static enum pyro_status may_go_on(const struct pyro_reader *reader, struct pyro_
     return check ? check->go_on(check->context, error) : PYRO_OK;
 }
 
+/* Whether a compressed tar archive could come, which was not looked for when the file was listed. */
+static bool is_unlooked(const struct pyro_reader *reader)
+{
+    return reader->given == 0 && reader->codec &&
+           (!reader->input.regular || reader->part.member.ptr || pyro_slice_is(reader->part.path, "-"));
+}
+
 enum pyro_status pyro_reader_take(struct pyro_reader *reader, struct pyro_unit *unit, struct pyro_error *error)
 {
     unit->len = 0;
-    if (reader->ended || !reader->codec || !reader->codec->take)
+    if (reader->ended || !reader->codec || !reader->codec->take || is_unlooked(reader))
         return PYRO_OK;
     PYRO_TRY(may_go_on(reader, error));
     unit->codec = reader->codec;
@@ -144,6 +170,34 @@ enum pyro_status pyro_reader_take(struct pyro_reader *reader, struct pyro_unit *
     return status;
 }
 
+static enum pyro_status look_at_first(struct pyro_reader *reader, struct pyro_error *error)
+{
+    while (!reader->first_ends && reader->first_read < sizeof(reader->first)) {
+        size_t got = 0;
+        PYRO_TRY(reader->codec->read(reader->state, reader->first + reader->first_read,
+                                     sizeof(reader->first) - reader->first_read, &got, &reader->damage, error));
+        reader->first_read += got;
+        reader->first_ends = got == 0;
+    }
+    return pyro_is_tar_header(reader->first, reader->first_read) ? refuse_archive(reader, PYRO_ARCHIVE_TAR, error)
+                                                                 : PYRO_OK;
+}
+
+/* What the codec gives, after what was looked at. */
+static enum pyro_status read_plain(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
+                                   struct pyro_error *error)
+{
+    if (is_unlooked(reader))
+        PYRO_TRY(look_at_first(reader, error));
+    size_t waiting = reader->first_read - reader->first_given;
+    if (waiting == 0 && !reader->first_ends)
+        return reader->codec->read(reader->state, buffer, capacity, ret_len, &reader->damage, error);
+    *ret_len = waiting < capacity ? waiting : capacity;
+    memcpy(buffer, reader->first + reader->first_given, *ret_len);
+    reader->first_given += *ret_len;
+    return PYRO_OK;
+}
+
 enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
                                   struct pyro_error *error)
 {
@@ -151,9 +205,8 @@ enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size
     if (reader->ended || capacity == 0)
         return PYRO_OK;
     PYRO_TRY(may_go_on(reader, error));
-    enum pyro_status status =
-        reader->codec ? reader->codec->read(reader->state, buffer, capacity, ret_len, &reader->damage, error)
-                      : read_stored(reader, buffer, capacity, ret_len, error);
+    enum pyro_status status = reader->codec ? read_plain(reader, buffer, capacity, ret_len, error)
+                                            : read_stored(reader, buffer, capacity, ret_len, error);
     reader->given += *ret_len;
     if (status == PYRO_OK && reader->given > reader->most_given)
         status = pyro_part_too_large(&reader->part, error);

@@ -16,6 +16,8 @@
 #include "base/strings/slice.h"
 
 struct pyro_cpu_meter;
+struct pyro_unpack;
+struct pyro_unpacked;
 struct pyro_remote;
 
 /* The option of the command that lifts the limits of what is read. */
@@ -41,8 +43,10 @@ struct pyro_log_part {
     struct pyro_slice member; /* name inside the archive at `path`; null ptr if `path` is not an archive */
     bool compacted;           /* the name ends in .compact (before a codec's suffix) */
     struct pyro_slice label;  /* what a report calls it; null ptr: its member, else its path */
-    uint64_t place;           /* of the member's record in the archive's directory; 0: not known */
-    uint64_t most_bytes;      /* decompressed: more was made to fill memory or time, and is an error; 0: any number */
+    uint64_t place;           /* of the member's record in a zip archive's directory, of its bytes in a tar archive that
+                                 is not compressed; 0: not known */
+    const struct pyro_unpacked *unpacked; /* a copy of its bytes, which lasts as long as the list; NULL: none */
+    uint64_t most_bytes; /* decompressed: more was made to fill memory or time, and is an error; 0: any number */
     uint64_t
         most_line_bytes; /* of one line: more is an error; 0: as many as a record may have, longer ones are skipped */
     struct pyro_slice inside; /* the real path of a folder that the file must lie in, NUL-terminated; null: anywhere */
@@ -80,14 +84,15 @@ struct pyro_log_list {
     size_t count;
     struct pyro_unreadable *unreadable; /* in the same order */
     size_t unreadable_count;
+    struct pyro_unpack *unpack; /* what was unpacked, or NULL */
 };
 
 /* Finds the logs at each path: a file, "-", a rolling or Databricks folder, a folder of many of these (searched one
- * level deep, hidden names, appstatus files and Spark's *.crc left out), or a zip archive of any of these (recognized
- * by content). Files are not opened beyond their first bytes. A path that is missing, not readable, or no kind of log
- * (empty file, device, socket, folder without logs) becomes a row of `unreadable`, never a failure of the call. An
- * address becomes a log of PYRO_LAYOUT_REMOTE without a look at it. Fails only with PYRO_ERROR_MEMORY. `ret` is
- * initialised here and released with pyro_log_list_done() in any case. */
+ * level deep, hidden names, appstatus files and Spark's *.crc left out), or an archive of any of these (zip, tar, 7z;
+ * recognized by content). Files are not opened beyond their first bytes. A path that is missing, not readable, or no
+ * kind of log (empty file, device, socket, folder without logs) becomes a row of `unreadable`, never a failure of the
+ * call. An address becomes a log of PYRO_LAYOUT_REMOTE without a look at it. Fails only with PYRO_ERROR_MEMORY. `ret`
+ * is initialised here and released with pyro_log_list_done() in any case. */
 enum pyro_status pyro_source_discover(const char *const *paths, size_t path_count,
                                       const struct pyro_allocator *allocator, struct pyro_log_list *ret,
                                       struct pyro_error *error);
@@ -107,7 +112,10 @@ struct pyro_known {
      * that is a log by itself is found there only by how it begins, and archives are not looked into. */
     bool deep;
     /* Parts of logs get `most_bytes`, those of one archive together what pyro_most_decompressed() allows its file. */
-    bool inside;              /* links in folders may not lead out of them, nor may they when logs are opened */
+    bool inside; /* links in folders may not lead out of them, nor may they when logs are opened */
+    /* Members of archives that can only be read from their beginning (compressed tar, 7z) are copied to a file without
+     * a name, which lasts as long as the list. Parts that are copied elsewhere leave out `unpacked`. */
+    bool unpack;
     bool unlimited;           /* no such limit, and archives of any number of members */
     const char *untrusted;    /* a folder of files that anybody may have sent, or NULL */
     uint64_t untrusted_ratio; /* of decompressed bytes to stored ones there; 0: 1,000 */

@@ -6,11 +6,13 @@ import gzip
 import http.client
 import io
 import json
+import lzma
 import os
 import re
 import resource
 import shutil
 import socket
+import tarfile
 import threading
 import time
 import zipfile
@@ -193,6 +195,31 @@ def test_archives_of_many_members(place: Place, tmp_path: Path) -> None:
         assert "more than 1000 files" in place.refused(path.read_bytes())
     run = conftest.run_command([str(conftest.binary_path()), "diagnose", str(many)])
     assert run.exit != 0 and b"more than 10000 files" in run.err
+
+
+def tar_of(members: Dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as made:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            made.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress], ids=["tar", "tar.gz", "tar.xz"])
+def test_tar_archives(place: Place, pack: Any) -> None:
+    """Like zip archives, whatever name they come with; nothing is unpacked, and members are few where each costs a pass."""
+    before = place.files()
+    status, document = place.upload("logs", pack(tar_of({"../../log.zst": LOG.read_bytes()})))
+    assert status == 201 and len(document["applications"]) == 1
+    assert len(place.files()) == len(before) + 1
+    place.remove(document)
+    most = 1000 if pack is bytes else 100
+    assert f"more than {most} files" in place.refused(pack(tar_of({f"log{i}": START for i in range(most + 1)})))
+    bomb = tar_of({"log": START + b"\n" + bytes(70 * MB)})
+    message = place.refused(pack(bomb) if pack is not bytes else gzip.compress(bomb))
+    assert "decompresses to more than" in message or "has a line of more than" in message
 
 
 def test_archives_in_archives(place: Place) -> None:

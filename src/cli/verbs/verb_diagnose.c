@@ -394,7 +394,7 @@ const struct cli_verb_body cli_verb_diagnose = {
         "Reads event logs of Apache Spark 1.x to 4.x and says where the time of each application went, how much of it "
         "each finding costs, what causes it, and which settings or code to change.\n\nPATH is an event log, plain or "
         "compressed with zstd, lz4, snappy, lzf or gzip (recognized by content); the folder of a rolling log "
-        "(eventlog_v2_...); a folder with many logs; a Databricks log folder; a zip archive from a History Server; '-' "
+        "(eventlog_v2_...); a folder with many logs; a Databricks log folder; an archive (zip, tar, 7z); '-' "
         "for standard input; or an address (http or https). An address names a log, the page of an application on a "
         "History Server or live UI, or a whole server. Pyrometer reads damaged and unfinished logs as far as possible, "
         "and the report says what is missing.\n\nOn a terminal, progress is shown on standard error; Ctrl-C stops the "

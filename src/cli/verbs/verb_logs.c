@@ -162,7 +162,7 @@ const struct cli_verb_body cli_verb_logs = {
     .description =
         "Reads what drivers and executors write for people. top: the messages and blocks of lines that take most of "
         "the logs. errors: exceptions with their causes, each kind once. timeline: when jobs, stages and tasks "
-        "ran.\n\nPATH is a file, a folder (8 levels deep), a zip archive or '-' for standard input; plain or "
+        "ran.\n\nPATH is a file, a folder (8 levels deep), an archive or '-' for standard input; plain or "
         "compressed. Folders of YARN, EMR, a standalone cluster, Kubernetes and Databricks, and the output of 'yarn "
         "logs', are recognized.",
     .examples = examples,

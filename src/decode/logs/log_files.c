@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "source/archives/archive_formats.h"
 #include "source/discovery/names.h"
 #include "source/discovery/walk.h"
 #include "source/http/http.h"
-#include "source/input.h"
 
 struct search {
     struct pyro_log_files *files;
@@ -36,23 +36,12 @@ static enum pyro_status add(struct search *search, const struct pyro_log_part *p
     return PYRO_OK;
 }
 
-static bool is_archive(const char *path)
-{
-    char head[4];
-    int fd = pyro_open_regular(path);
-    if (fd < 0)
-        return false;
-    ssize_t len = pread(fd, head, sizeof(head), 0);
-    close(fd);
-    return len == sizeof(head) && memcmp(head, "PK\003\004", sizeof(head)) == 0;
-}
-
 /* The source layer finds members of archives; what it makes of their names is not needed here. */
 static enum pyro_status add_archive(struct search *search, const char *path)
 {
     struct pyro_log_files *files = search->files;
     struct pyro_log_list *list = pyro_vec_push(&files->archives, files->allocator);
-    const struct pyro_known known = {.unlimited = files->unlimited};
+    const struct pyro_known known = {.unlimited = files->unlimited, .unpack = true};
     if (!list)
         return PYRO_ERROR_MEMORY;
     PYRO_TRY(pyro_source_discover_again(&path, 1, &known, files->allocator, list, NULL));
@@ -73,7 +62,7 @@ static enum pyro_status take_file(void *context, struct pyro_slice folder, const
     struct pyro_log_part kept = *part;
     (void)folder;
     (void)error;
-    if (is_archive(part->path.ptr))
+    if (pyro_archive_of_file(part->path.ptr, !search->folder) != PYRO_ARCHIVE_NONE)
         return add_archive(search, part->path.ptr);
     kept.path = pyro_arena_copy(&files->arena, part->path);
     kept.inside = pyro_arena_copy(&files->arena, part->inside);

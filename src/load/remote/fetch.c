@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files/temporary_file.h"
 #include "base/memory/allocator.h"
 #include "decode/rest/rest.h"
 #include "load/remote/remote.h"
@@ -28,35 +29,25 @@ static enum pyro_status no_memory(struct pyro_error *error)
 
 /* ---- The temporary file ------------------------------------------------------------------------------------------ */
 
-/* It has no name, so that nothing stays behind however the process ends; it is opened again by its descriptor. */
+/* It is opened again by its descriptor. */
 static enum pyro_status open_file(struct fetching *fetching)
 {
-    const char *folder = getenv("TMPDIR");
-    char name[4096];
-    snprintf(name, sizeof(name), "%s/pyrometer-XXXXXX", folder && folder[0] ? folder : "/tmp");
-    fetching->ret->fd = mkostemp(name, O_CLOEXEC);
+    fetching->ret->fd = pyro_temporary_file();
     if (fetching->ret->fd < 0)
         return pyro_error_set(fetching->error, PYRO_ERROR_INPUT,
                               "cannot make a temporary file in %s (%s): name another folder in TMPDIR",
-                              folder && folder[0] ? folder : "/tmp", strerror(errno));
-    unlink(name);
+                              pyro_temporary_folder(), strerror(errno));
     return PYRO_OK;
 }
 
 static enum pyro_status write_file(struct fetching *fetching, const char *bytes, size_t len)
 {
+    int failure = pyro_write_all(fetching->ret->fd, bytes, len);
     fetching->written += len;
-    while (len > 0) {
-        ssize_t done = write(fetching->ret->fd, bytes, len);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return pyro_error_set(fetching->error, PYRO_ERROR_INPUT,
-                                  "cannot write the temporary file (%s): name a folder with more room in TMPDIR",
-                                  strerror(errno));
-        bytes += done;
-        len -= (size_t)done;
-    }
+    if (failure)
+        return pyro_error_set(fetching->error, PYRO_ERROR_INPUT,
+                              "cannot write the temporary file (%s): name a folder with more room in TMPDIR",
+                              strerror(failure));
     return PYRO_OK;
 }
 
@@ -113,7 +104,7 @@ static enum pyro_status open_list(struct fetching *fetching, const char **ret_re
     const char *const paths[] = {path};
     snprintf(path, sizeof(path), "/proc/self/fd/%d", ret->fd);
     pyro_log_list_done(&ret->list);
-    const struct pyro_known known = {.unlimited = fetching->client.options->unlimited != 0};
+    const struct pyro_known known = {.unlimited = fetching->client.options->unlimited != 0, .unpack = true};
     PYRO_TRY(
         pyro_source_discover_again(paths, 1, &known, fetching->client.options->allocator, &ret->list, fetching->error));
     *ret_reason = NULL;

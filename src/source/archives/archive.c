@@ -1,6 +1,5 @@
-/* Zip archives, by libarchive: which logs they hold, and the bytes of a member. Nothing is extracted to disk. */
+/* Archives, by libarchive: which logs they hold. No file gets a name that an archive says. */
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,76 +7,20 @@
 
 #include "base/collections/hash.h"
 #include "base/collections/map.h"
-#include "libraries/libarchive.h"
+#include "source/archives/archive_formats.h"
+#include "source/archives/tar.h"
+#include "source/archives/unpack.h"
+#include "source/archives/zip.h"
 #include "source/discovery/discovery.h"
 #include "source/input.h"
 
 enum {
-    READ_BYTES = 128 * 1024,
     MOST_MEMBERS = 10000,
     MOST_UNTRUSTED_MEMBERS = 1000,
-    MOST_UNINDEXED_MEMBERS = 100,
+    MOST_UNINDEXED_MEMBERS = 100,  /* each is found by going through all before it */
+    MOST_SEQUENTIAL_MEMBERS = 500, /* the same, where that is the form of the archive */
     MOST_NAME_BYTES = 4096
 };
-
-/* libarchive turns names into the locale's character set, and loses those that do not fit: while it reads headers, this
- * thread's locale is a UTF-8 one. The process's locale is the caller's, and stays as it is. */
-struct utf8_scope {
-    locale_t own, previous; /* (locale_t)0 where the system has no such locale */
-};
-
-static struct utf8_scope enter_utf8(void)
-{
-    struct utf8_scope scope = {newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0), (locale_t)0};
-    if (scope.own)
-        scope.previous = uselocale(scope.own);
-    return scope;
-}
-
-static void leave_utf8(struct utf8_scope scope)
-{
-    if (!scope.own)
-        return;
-    uselocale(scope.previous);
-    freelocale(scope.own);
-}
-
-static const char *name_of(struct archive_entry *entry)
-{
-    const char *name = archive_entry_pathname_utf8(entry);
-    return name ? name : archive_entry_pathname(entry);
-}
-
-static const char *reason_of(struct archive *archive)
-{
-    const char *reason = archive_error_string(archive);
-    return reason ? reason : "damaged archive";
-}
-
-static enum pyro_status open_zip(int fd, struct archive **ret, struct pyro_error *error)
-{
-    PYRO_TRY(pyro_archive_load(error));
-    struct archive *archive = archive_read_new();
-    if (archive && archive_read_support_format_zip(archive) >= ARCHIVE_WARN &&
-        archive_read_open_fd(archive, fd, READ_BYTES) >= ARCHIVE_WARN) {
-        *ret = archive;
-        return PYRO_OK;
-    }
-    if (archive)
-        archive_read_free(archive);
-    return pyro_error_set(error, PYRO_ERROR_INPUT, "is a zip archive that cannot be opened");
-}
-
-/* True when there is an entry; a warning (a name that this locale cannot show) does not matter. */
-static bool next_entry(struct archive *archive, struct archive_entry **ret, bool *ret_ended)
-{
-    int result;
-    do {
-        result = archive_read_next_header(archive, ret);
-    } while (result == ARCHIVE_RETRY);
-    *ret_ended = result == ARCHIVE_EOF;
-    return result == ARCHIVE_OK || result == ARCHIVE_WARN;
-}
 
 /* ---- Listing ----------------------------------------------------------------------------------------------------- */
 
@@ -99,11 +42,16 @@ static bool is_hidden(struct pyro_slice member)
 /* What is known of an archive before libarchive reads its directory, all of it at once. */
 struct listing {
     struct pyro_map places; /* of members' records, by the hashes of their names; of equal ones the first */
+    enum pyro_archive_format format;
+    uint64_t stored, most_bytes; /* of the file; of what it may decompress to, 0: any */
+    const char *option;          /* which raises that */
     size_t most, members;
     bool untrusted;
-    bool directory; /* it has one */
-    bool ambiguous; /* and maybe another */
-    bool simple;    /* all members can be read where they lie */
+    bool sequential; /* members are found by going through all before them */
+    bool unpack;     /* they are copied into the list's file */
+    bool directory;  /* it has one */
+    bool ambiguous;  /* and maybe another */
+    bool simple;     /* all members can be read where they lie */
 };
 
 static size_t most_members(const struct pyro_discovery *discovery, bool untrusted)
@@ -135,17 +83,41 @@ static void read_directory(const struct pyro_discovery *discovery, int fd, struc
     pyro_zip_directory_close(&directory);
 }
 
-static uint64_t place_of(const struct pyro_map *places, struct pyro_slice name)
+/* Where a member is: its record in the directory of a zip archive, or its bytes in a tar archive. */
+static uint64_t place_of(const struct listing *listing, struct archive *archive, struct archive_entry *entry,
+                         struct pyro_slice name)
 {
-    const uint64_t *place = pyro_map_get(places, pyro_hash_slice(name));
+    if (listing->format == PYRO_ARCHIVE_TAR) {
+        la_int64_t at = archive_filter_bytes(archive, 0);
+        return !listing->sequential && at > 0 && archive_entry_sparse_count(entry) == 0 ? (uint64_t)at : 0;
+    }
+    const uint64_t *place = pyro_map_get(&listing->places, pyro_hash_slice(name));
     return place ? *place : 0;
 }
 
-static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_vec *found, struct pyro_slice path,
-                                   const struct pyro_map *places, struct archive_entry *entry)
+/* Of members with one name the last one counts in a tar archive: it was added later. True: *ret is the earlier one. */
+static bool is_repeated(struct listing *listing, struct pyro_slice name, pyro_found_vec *found, struct pyro_found **ret)
 {
-    struct pyro_slice name = pyro_slice_from(name_of(entry));
-    if (archive_entry_filetype(entry) != AE_IFREG || is_hidden(name))
+    bool is_new;
+    uint64_t *number =
+        listing->format == PYRO_ARCHIVE_TAR ? pyro_map_put(&listing->places, pyro_hash_slice(name), &is_new) : NULL;
+    if (!number)
+        return false;
+    if (!is_new && *number < found->count && pyro_slice_eq(found->items[*number].member, name)) {
+        *ret = &found->items[*number];
+        return true;
+    }
+    *number = found->count;
+    return false;
+}
+
+static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_vec *found, struct pyro_slice path,
+                                   struct listing *listing, struct archive *archive, struct archive_entry *entry)
+{
+    struct pyro_slice name = pyro_archive_entry_name(entry, listing->format);
+    struct pyro_found *file = NULL;
+    /* A hard link stands for a member before it. */
+    if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) || is_hidden(name))
         return PYRO_OK;
     if (!name.ptr)
         return pyro_add_unreadable(discovery, path,
@@ -160,7 +132,8 @@ static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_
         return PYRO_ERROR_MEMORY;
     if (archive_entry_is_encrypted(entry))
         return pyro_add_unreadable(discovery, label, PYRO_SLICE_LITERAL("is encrypted: unpack the archive first"));
-    struct pyro_found *file = pyro_vec_push(found, discovery->allocator);
+    if (!is_repeated(listing, name, found, &file))
+        file = pyro_vec_push(found, discovery->allocator);
     if (!file)
         return PYRO_ERROR_MEMORY;
     *file = (struct pyro_found){
@@ -168,11 +141,14 @@ static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_
         .member = member,
         .label = label,
         .name = pyro_name_of(pyro_base_name(member)),
-        .place = place_of(places, member),
+        .place = place_of(listing, archive, entry, member),
         .bytes = archive_entry_size(entry) > 0 ? (uint64_t)archive_entry_size(entry) : 0,
         .empty = archive_entry_size_is_set(entry) && archive_entry_size(entry) == 0,
     };
-    return PYRO_OK;
+    return listing->unpack && !file->empty
+               ? pyro_unpack_entry(&discovery->unpack, discovery->arena, archive,
+                                   listing->most_bytes ? listing->most_bytes : UINT64_MAX, &file->unpacked)
+               : PYRO_OK;
 }
 
 static enum pyro_status say_too_many(struct pyro_discovery *discovery, struct pyro_slice path,
@@ -180,9 +156,9 @@ static enum pyro_status say_too_many(struct pyro_discovery *discovery, struct py
 {
     return pyro_add_unreadable(
         discovery, path,
-        pyro_arena_printf(discovery->arena,
-                          "is a zip archive of more than %zu files: unpack it, or create several archives%s",
-                          listing->most, listing->untrusted ? "" : ", or use " PYRO_LIFT_LIMITS));
+        pyro_arena_printf(
+            discovery->arena, "is a %s archive of more than %zu files: unpack it, or create several archives%s",
+            pyro_archive_name(listing->format), listing->most, listing->untrusted ? "" : ", or use " PYRO_LIFT_LIMITS));
 }
 
 /* Divides what the archive may decompress to: half in equal parts, half by what it says its members have. In total,
@@ -202,174 +178,124 @@ static void share_most(pyro_found_vec *found, uint64_t stored_bytes, uint64_t al
     }
 }
 
+static enum pyro_status say_too_large(struct pyro_discovery *discovery, struct pyro_slice path,
+                                      const struct listing *listing)
+{
+    return pyro_add_unreadable(
+        discovery, path,
+        pyro_arena_printf(discovery->arena,
+                          "is a %s archive that decompresses to more than %llu bytes, which is not plausible for its "
+                          "size%s%s",
+                          pyro_archive_name(listing->format), (unsigned long long)listing->most_bytes,
+                          listing->option ? "; if it is not made to fill memory, use " : "",
+                          listing->option ? listing->option : ""));
+}
+
+/* A damaged archive lists what it still holds: reading the last member will find the damage. */
+static enum pyro_status say_nothing_found(struct pyro_discovery *discovery, struct pyro_slice path,
+                                          struct archive *archive, const struct listing *listing, bool ended)
+{
+    const char *name = pyro_archive_name(listing->format);
+    return pyro_add_unreadable(discovery, path,
+                               ended ? pyro_arena_printf(discovery->arena, "is a %s archive without event logs", name)
+                                     : pyro_arena_printf(discovery->arena, "is a %s archive that cannot be read: %s",
+                                                         name, pyro_archive_reason(archive)));
+}
+
+/* Without a directory each member is found by going through all before it. */
+static size_t most_listed(const struct listing *listing)
+{
+    size_t most = listing->untrusted ? MOST_UNINDEXED_MEMBERS : MOST_SEQUENTIAL_MEMBERS;
+    if (listing->most == SIZE_MAX || listing->unpack)
+        return listing->most;
+    if (listing->format == PYRO_ARCHIVE_ZIP)
+        return listing->directory ? listing->most : MOST_UNINDEXED_MEMBERS;
+    return listing->sequential ? most : listing->most;
+}
+
 static enum pyro_status list_members(struct pyro_discovery *discovery, struct pyro_slice path, struct archive *archive,
-                                     const struct listing *listing, pyro_found_vec *found)
+                                     struct listing *listing, pyro_found_vec *found)
 {
     struct archive_entry *entry = NULL;
     size_t rows = discovery->unreadable.count, members = 0;
-    /* Without a directory each member is found by going through all before it. */
-    size_t most = listing->directory || listing->most == SIZE_MAX ? listing->most : MOST_UNINDEXED_MEMBERS;
+    uint64_t bytes = 0;
     bool ended = false;
-    while (next_entry(archive, &entry, &ended)) {
-        if (++members > most) {
-            const struct listing said = {.most = most, .untrusted = listing->untrusted};
+    listing->most = most_listed(listing);
+    while (pyro_archive_next(archive, &entry, &ended)) {
+        la_int64_t size = archive_entry_size(entry);
+        if (++members > listing->most) {
             found->count = 0;
-            return say_too_many(discovery, path, &said);
+            return say_too_many(discovery, path, listing);
         }
-        PYRO_TRY(add_member(discovery, found, path, &listing->places, entry));
+        /* Going to the next one goes through this one, whatever it is. */
+        if (listing->sequential && listing->most_bytes &&
+            (__builtin_add_overflow(bytes, size > 0 ? (uint64_t)size : 0, &bytes) || bytes > listing->most_bytes)) {
+            found->count = 0;
+            return say_too_large(discovery, path, listing);
+        }
+        PYRO_TRY(add_member(discovery, found, path, listing, archive, entry));
     }
-    /* A cut archive lists what it still holds: reading the last member will find the damage. */
-    if (found->count == 0 && rows == discovery->unreadable.count) {
-        struct pyro_slice message =
-            ended ? PYRO_SLICE_LITERAL("is a zip archive without event logs")
-                  : pyro_arena_printf(discovery->arena, "is a zip archive that cannot be read: %s", reason_of(archive));
-        return pyro_add_unreadable(discovery, path, message);
-    }
+    if (found->count == 0 && rows == discovery->unreadable.count)
+        return say_nothing_found(discovery, path, archive, listing, ended);
     return PYRO_OK;
 }
 
-static enum pyro_status list_archive(struct pyro_discovery *discovery, struct pyro_slice path, int fd,
-                                     const struct listing *listing, pyro_found_vec *found)
+/* An untrusted sender's zip archive is read by one reader, which goes to each member at once. */
+static const char *refuse_zip(const struct listing *listing)
 {
-    /* An untrusted sender's archive is read by one reader, which goes to each member at once. */
-    if (listing->untrusted && (!listing->directory || listing->ambiguous))
-        return pyro_add_unreadable(
-            discovery, path,
-            PYRO_SLICE_LITERAL("is a zip archive with a truncated or inconsistent directory: create it again"));
-    if (listing->untrusted && !listing->simple)
-        return pyro_add_unreadable(
-            discovery, path,
-            PYRO_SLICE_LITERAL(
-                "is a zip archive with members that are encrypted, or neither stored nor deflated: create it again"));
+    if (!listing->untrusted || listing->format != PYRO_ARCHIVE_ZIP)
+        return NULL;
+    if (!listing->directory || listing->ambiguous)
+        return "is a zip archive with a truncated or inconsistent directory: create it again";
+    return listing->simple ? NULL
+                           : "is a zip archive with members that are encrypted, or neither stored nor deflated: create "
+                             "it again";
+}
+
+static enum pyro_status list_archive(struct pyro_discovery *discovery, struct pyro_slice path, int fd,
+                                     struct listing *listing, pyro_found_vec *found)
+{
+    const char *refused = refuse_zip(listing);
+    if (refused)
+        return pyro_add_unreadable(discovery, path, pyro_slice_from(refused));
     struct archive *archive = NULL;
     struct pyro_error error = {.size = sizeof(error)};
-    if (open_zip(fd, &archive, &error) != PYRO_OK || !archive)
+    if (pyro_archive_open(fd, listing->format, &archive, &error) != PYRO_OK || !archive)
         return pyro_add_unreadable(discovery, path, pyro_arena_printf(discovery->arena, "%s", error.message));
+    enum { FILE_ALONE = 1 };
+    listing->sequential = listing->format == PYRO_ARCHIVE_SEVEN_ZIP || archive_filter_count(archive) > FILE_ALONE;
+    listing->unpack = listing->sequential && !listing->untrusted && discovery->known && discovery->known->unpack;
     enum pyro_status status = list_members(discovery, path, archive, listing, found);
     archive_read_free(archive);
     return status;
 }
 
-enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct pyro_slice path)
+enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct pyro_slice path,
+                                       enum pyro_archive_format format)
 {
     int fd = pyro_open_regular(path.ptr);
     if (fd < 0)
         return pyro_add_failure(discovery, path, "cannot open", errno);
-    struct utf8_scope scope = enter_utf8();
-    struct listing listing = {.untrusted = pyro_is_untrusted(discovery, path), .simple = true};
+    struct pyro_utf8_scope scope = pyro_utf8_enter();
+    struct listing listing = {.format = format, .untrusted = pyro_is_untrusted(discovery, path), .simple = true};
     pyro_found_vec found = {0};
     struct stat file;
+    if (fstat(fd, &file) == 0 && file.st_size > 0)
+        listing.stored = (uint64_t)file.st_size;
+    listing.most_bytes = pyro_most_of(discovery, path, listing.stored, &listing.option);
     listing.most = most_members(discovery, listing.untrusted);
     pyro_map_init(&listing.places, discovery->allocator);
-    read_directory(discovery, fd, &listing);
+    if (format == PYRO_ARCHIVE_ZIP)
+        read_directory(discovery, fd, &listing);
     enum pyro_status status = listing.members > listing.most ? say_too_many(discovery, path, &listing)
                                                              : list_archive(discovery, path, fd, &listing, &found);
-    leave_utf8(scope);
+    pyro_utf8_leave(scope);
     pyro_map_done(&listing.places);
-    if (fstat(fd, &file) == 0) {
-        const char *option;
-        uint64_t stored = (uint64_t)file.st_size, most = pyro_most_of(discovery, path, stored, &option);
-        if (most)
-            share_most(&found, stored, most, option);
-    }
     close(fd);
+    if (listing.most_bytes && found.count > 0)
+        share_most(&found, listing.stored, listing.most_bytes, listing.option);
     if (status == PYRO_OK)
         status = pyro_group_found(discovery, found.items, found.count);
     pyro_vec_done(&found, discovery->allocator);
     return status;
-}
-
-/* ---- Reading a member -------------------------------------------------------------------------------------------- */
-
-static enum pyro_status seek_member(struct pyro_input *input, const struct pyro_log_part *part,
-                                    struct pyro_error *error)
-{
-    struct archive_entry *entry = NULL;
-    bool ended = false;
-    while (next_entry(input->archive, &entry, &ended)) {
-        const char *name = name_of(entry);
-        if (!name || !pyro_slice_is(part->member, name))
-            continue;
-        if (archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0)
-            input->total = (uint64_t)archive_entry_size(entry);
-        return PYRO_OK;
-    }
-    return pyro_error_set(error, PYRO_ERROR_INPUT, "cannot find the member %s of the archive: %s", part->member.ptr,
-                          ended ? "the archive has changed" : reason_of(input->archive));
-}
-
-/* False: only libarchive can read it, by going through what is before it. */
-static bool open_directly(struct pyro_input *input, const struct pyro_log_part *part)
-{
-    struct pyro_zip_record record;
-    if (!input->owns_fd || !pyro_zip_find(input->fd, part->member, part->place, input->allocator, &record))
-        return false;
-    input->zip = pyro_zip_member_open(input->fd, &record, input->allocator);
-    input->total = input->zip ? record.bytes : 0;
-    return input->zip;
-}
-
-enum pyro_status pyro_member_open(struct pyro_input *input, const struct pyro_log_part *part, struct pyro_error *error)
-{
-    enum pyro_status status;
-    input->fd = pyro_open_regular(part->path.ptr);
-    input->owns_fd = input->fd >= 0;
-    if (input->owns_fd && part->inside.ptr && !pyro_lies_inside(input->fd, part->inside)) {
-        pyro_error_describe(error, PYRO_ERROR_INPUT, PYRO_LEADS_OUT);
-        pyro_error_at(error, part->path.ptr, UINT64_MAX);
-        pyro_input_close(input);
-        return PYRO_ERROR_INPUT;
-    }
-    if (open_directly(input, part))
-        return PYRO_OK;
-    struct utf8_scope scope = enter_utf8();
-    if (!input->owns_fd)
-        status = pyro_error_set(error, PYRO_ERROR_INPUT, "cannot open: %s", strerror(errno));
-    else if ((status = open_zip(input->fd, &input->archive, error)) == PYRO_OK)
-        status = seek_member(input, part, error);
-    leave_utf8(scope);
-    if (status == PYRO_OK)
-        return PYRO_OK;
-    pyro_error_at(error, part->path.ptr, UINT64_MAX);
-    pyro_input_close(input);
-    return status;
-}
-
-/* A damaged member is an end, as damage inside a codec is. */
-static void say_damage(struct pyro_input *input, const char *reason)
-{
-    snprintf(input->text, sizeof(input->text), "zip archive is damaged: %s", reason);
-    input->damage = input->text;
-}
-
-enum pyro_status pyro_member_read(struct pyro_input *input, void *buffer, size_t capacity, size_t *ret_len)
-{
-    const char *reason = NULL;
-    if (input->damage)
-        return PYRO_OK;
-    if (input->zip) {
-        *ret_len = pyro_zip_member_read(input->zip, buffer, capacity, &reason);
-        if (reason)
-            say_damage(input, reason);
-        return PYRO_OK;
-    }
-    la_ssize_t got;
-    do {
-        got = archive_read_data(input->archive, buffer, capacity);
-    } while (got == ARCHIVE_RETRY);
-    if (got >= 0) {
-        *ret_len = (size_t)got;
-        return PYRO_OK;
-    }
-    say_damage(input, reason_of(input->archive));
-    return PYRO_OK;
-}
-
-void pyro_member_close(struct pyro_input *input)
-{
-    if (input->archive)
-        archive_read_free(input->archive);
-    pyro_zip_member_close(input->zip);
-    input->archive = NULL;
-    input->zip = NULL;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/collections/hash.h"
+#include "source/archives/unpack.h"
 #include "source/codecs/codec.h"
 #include "source/discovery/discovery.h"
 #include "source/http/http.h"
@@ -69,15 +70,15 @@ enum pyro_status pyro_add_failure(struct pyro_discovery *discovery, struct pyro_
 
 /* ---- One file ---------------------------------------------------------------------------------------------------- */
 
-enum content { CONTENT_LOG, CONTENT_EMPTY, CONTENT_ZIP, CONTENT_BINARY, CONTENT_UNREADABLE };
+enum content { CONTENT_LOG, CONTENT_EMPTY, CONTENT_ARCHIVE, CONTENT_BINARY, CONTENT_UNREADABLE };
 
-/* Sets errno with CONTENT_UNREADABLE. */
-static enum content look_inside(const char *path)
+/* Sets errno with CONTENT_UNREADABLE, and *ret with CONTENT_ARCHIVE. `look`: pyro_archive_of_head(). */
+static enum content look_inside(const char *path, bool look, enum pyro_archive_format *ret)
 {
     int fd = pyro_open_regular(path);
     if (fd < 0)
         return CONTENT_UNREADABLE;
-    unsigned char head[PYRO_SNIFF_BYTES];
+    unsigned char head[PYRO_ARCHIVE_HEAD];
     ssize_t len = pread(fd, head, sizeof(head), 0);
     int failure = errno;
     close(fd);
@@ -86,12 +87,11 @@ static enum content look_inside(const char *path)
         return CONTENT_UNREADABLE;
     if (len == 0)
         return CONTENT_EMPTY;
-    /* The second is an archive without members. */
-    if (len >= 4 && (memcmp(head, "PK\003\004", 4) == 0 || memcmp(head, "PK\005\006", 4) == 0))
-        return CONTENT_ZIP;
-    if (!pyro_codec_recognise(head, (size_t)len) && memchr(head, '\0', (size_t)len))
-        return CONTENT_BINARY;
-    return CONTENT_LOG;
+    *ret = pyro_archive_of_head(path, head, (size_t)len, look);
+    if (*ret != PYRO_ARCHIVE_NONE)
+        return CONTENT_ARCHIVE;
+    size_t sniffed = len < PYRO_SNIFF_BYTES ? (size_t)len : PYRO_SNIFF_BYTES;
+    return !pyro_codec_recognise(head, sniffed) && memchr(head, '\0', sniffed) ? CONTENT_BINARY : CONTENT_LOG;
 }
 
 enum pyro_status pyro_add_found(struct pyro_discovery *discovery, pyro_found_vec *found, struct pyro_slice path,
@@ -119,11 +119,12 @@ static enum pyro_status add_alone(struct pyro_discovery *discovery, struct pyro_
 
 static enum pyro_status discover_file(struct pyro_discovery *discovery, struct pyro_slice path)
 {
-    enum content content = look_inside(path.ptr);
+    enum pyro_archive_format format;
+    enum content content = look_inside(path.ptr, true, &format);
     if (content == CONTENT_UNREADABLE)
         return pyro_add_failure(discovery, path, "cannot read", errno);
-    if (content == CONTENT_ZIP)
-        return pyro_discover_archive(discovery, path);
+    if (content == CONTENT_ARCHIVE)
+        return pyro_discover_archive(discovery, path, format);
     return add_alone(discovery, path, content == CONTENT_EMPTY);
 }
 
@@ -171,11 +172,12 @@ static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folde
         scan->kept++;
         return kind == PYRO_NAME_SINGLE ? PYRO_OK : pyro_add_found(discovery, &scan->found, path, stored);
     }
-    switch (look_inside(path.ptr)) {
+    enum pyro_archive_format format;
+    switch (look_inside(path.ptr, pyro_is_untrusted(discovery, path), &format)) {
     case CONTENT_UNREADABLE:
         return pyro_add_failure(discovery, path, "cannot read", errno);
-    case CONTENT_ZIP:
-        return pyro_discover_archive(discovery, path);
+    case CONTENT_ARCHIVE:
+        return pyro_discover_archive(discovery, path, format);
     case CONTENT_BINARY:
         return pyro_add_unreadable(
             discovery, path,
@@ -380,6 +382,7 @@ static enum pyro_status settle_list(struct pyro_discovery *discovery, struct pyr
         return PYRO_ERROR_MEMORY;
     ret->count = discovery->logs.count;
     ret->unreadable_count = discovery->unreadable.count;
+    ret->unpack = discovery->unpack;
     return PYRO_OK;
 }
 
@@ -408,14 +411,19 @@ enum pyro_status pyro_source_discover_again(const char *const *paths, size_t pat
     pyro_vec_done(&discovery.logs, allocator);
     pyro_vec_done(&discovery.unreadable, allocator);
     pyro_map_done(&discovery.named);
-    if (status != PYRO_OK)
+    if (status != PYRO_OK) {
+        pyro_unpack_done(discovery.unpack);
+        ret->unpack = NULL;
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for the list of logs");
+    }
     return PYRO_OK;
 }
 
 void pyro_log_list_done(struct pyro_log_list *list)
 {
+    pyro_unpack_done(list->unpack);
     pyro_arena_done(&list->arena);
+    list->unpack = NULL;
     list->logs = NULL;
     list->unreadable = NULL;
     list->count = list->unreadable_count = 0;

@@ -4,6 +4,7 @@
 
 #include "base/collections/map.h"
 #include "base/collections/vec.h"
+#include "source/archives/archive_formats.h"
 #include "source/discovery/names.h"
 #include "source/source.h"
 
@@ -17,6 +18,7 @@ struct pyro_found {
     uint64_t bytes;      /* of an archive's member, as the archive says; 0: it does not, or not of a member */
     uint64_t most_bytes; /* pyro_log_part */
     const char *limit_option;
+    const struct pyro_unpacked *unpacked; /* pyro_log_part */
     bool empty;
 };
 
@@ -27,6 +29,7 @@ struct pyro_discovery {
     struct pyro_arena *arena; /* the list's */
     PYRO_VEC(struct pyro_log) logs;
     PYRO_VEC(struct pyro_unreadable) unreadable;
+    struct pyro_unpack *unpack;     /* the list's */
     bool stdin_taken;               /* it can be read only once */
     const struct pyro_known *known; /* NULL: nothing is */
     struct pyro_map named;          /* hashes of the paths that were named; empty unless known->deep */
@@ -53,7 +56,8 @@ enum pyro_status pyro_discover_deep(struct pyro_discovery *discovery, struct pyr
                                     size_t *ret_kept);
 /* grouping.c: joins the files of one folder (with its subfolders) or of one archive into logs; reorders `found`. */
 enum pyro_status pyro_group_found(struct pyro_discovery *discovery, struct pyro_found *found, size_t count);
-/* archive.c: adds the logs inside a zip archive. */
-enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct pyro_slice path);
+/* archive.c: adds the logs inside an archive. */
+enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct pyro_slice path,
+                                       enum pyro_archive_format format);
 
 #endif

@@ -52,6 +52,7 @@ static struct pyro_log_part part_of(const struct pyro_discovery *discovery, cons
                                   .member = file->member,
                                   .compacted = file->name.compacted,
                                   .place = file->place,
+                                  .unpacked = file->unpacked,
                                   .most_bytes = file->most_bytes,
                                   .inside = discovery->inside,
                                   .limit_option = file->limit_option};

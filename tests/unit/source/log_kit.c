@@ -69,9 +69,17 @@ void kit_write_text(const struct kit_folder *folder, const char *path, const cha
 
 void kit_write_zip(const struct kit_folder *folder, const char *path, const char *const (*members)[2])
 {
+    kit_write_archive(folder, path, "zip", "none", members);
+}
+
+void kit_write_archive(const struct kit_folder *folder, const char *path, const char *format, const char *filter,
+                       const char *const (*members)[2])
+{
     struct archive *zip = archive_write_new();
     assert_non_null(zip);
-    assert_int_equal(archive_write_set_format_zip(zip), ARCHIVE_OK);
+    assert_int_equal(archive_write_set_format_by_name(zip, format), ARCHIVE_OK);
+    if (strcmp(filter, "none") != 0)
+        assert_int_equal(archive_write_add_filter_by_name(zip, filter), ARCHIVE_OK);
     assert_int_equal(archive_write_open_filename(zip, kit_path(folder, path)), ARCHIVE_OK);
     for (; (*members)[0]; members++) {
         struct archive_entry *entry = archive_entry_new();

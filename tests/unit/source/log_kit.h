@@ -27,6 +27,9 @@ void kit_write_text(const struct kit_folder *folder, const char *path, const cha
 /* Writes a zip archive of members {name, text}, deflated; a name that ends in '/' is a folder. The list ends with a
  * null name. */
 void kit_write_zip(const struct kit_folder *folder, const char *path, const char *const (*members)[2]);
+/* Of libarchive's formats ("zip", "gnutar", "7zip") and filters ("none", "gzip"). */
+void kit_write_archive(const struct kit_folder *folder, const char *path, const char *format, const char *filter,
+                       const char *const (*members)[2]);
 
 /* Discovers one path inside the folder. */
 void kit_discover(const struct kit_folder *folder, const char *path, struct pyro_log_list *ret);

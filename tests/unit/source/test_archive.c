@@ -294,6 +294,128 @@ static void test_untrusted_directories(void **state)
     expect_refused(folder, "neither stored nor deflated");
 }
 
+/* ---- Archives other than zip ---- */
+
+static const struct {
+    const char *format, *filter;
+    bool sequential; /* members are found by going through all before them */
+} FORMS[] = {{"gnutar", "none", false}, {"pax", "none", false},    {"ustar", "none", false},
+             {"gnutar", "gzip", true},  {"gnutar", "bzip2", true}, {"gnutar", "xz", true},
+             {"gnutar", "zstd", true},  {"gnutar", "lz4", true},   {"7zip", "none", true}};
+enum { FORM_COUNT = sizeof(FORMS) / sizeof(*FORMS) };
+
+static void discover_knowing(const char *path, const struct pyro_known *known, struct pyro_log_list *ret)
+{
+    assert_int_equal(pyro_source_discover_again(&path, 1, known, NULL, ret, NULL), PYRO_OK);
+}
+
+/* Unpacked or not, by its place or by its name: the same bytes, also of copies of parts, which outlive the list. */
+static void test_other_formats(void **state)
+{
+    static member MEMBERS[] = {{"local-1_2", EVENT "b\n"}, {"./local-1_1", EVENT "a\n"},
+                               {"sub/local-3", EVENT},     {"empty", ""},
+                               {"sub/.hidden", EVENT},     {NULL, NULL}};
+    static const char *const TEXTS[] = {EVENT "a\n", EVENT "b\n", EVENT};
+    for (size_t i = 0; i < (size_t)FORM_COUNT * 2; i++) {
+        const struct pyro_known known = {.unpack = i >= FORM_COUNT};
+        struct pyro_log_list list;
+        kit_write_archive(*state, "logs", FORMS[i % FORM_COUNT].format, FORMS[i % FORM_COUNT].filter, MEMBERS);
+        discover_knowing(kit_path(*state, "logs"), &known, &list);
+        assert_int_equal(list.count, 3);
+        assert_int_equal(list.unreadable_count, 1);
+        for (size_t k = 0; k < list.count; k++) {
+            struct pyro_log_part part = list.logs[k].parts[0];
+            assert_int_equal(part.unpacked != NULL, known.unpack && FORMS[i % FORM_COUNT].sequential);
+            for (int copy = 0; copy < 3; copy++) {
+                char *text = kit_read(&part, NULL, NULL, 0);
+                assert_string_equal(text, TEXTS[k]);
+                free(text);
+                part.unpacked = NULL;
+                part.place = copy ? 0 : part.place;
+            }
+        }
+        pyro_log_list_done(&list);
+    }
+}
+
+/* One that was replaced since it was listed is not read from where the members were. */
+static void test_replaced(void **state)
+{
+    static member MEMBERS[] = {{"local-1", EVENT}, {NULL, NULL}}, OTHERS[] = {{"local-2", EVENT}, {NULL, NULL}};
+    for (size_t i = 0; i < FORM_COUNT; i++) {
+        struct pyro_log_list list;
+        struct pyro_reader *reader = NULL;
+        struct pyro_error error = {.size = sizeof(error)};
+        kit_write_archive(*state, "a", FORMS[i].format, FORMS[i].filter, MEMBERS);
+        kit_discover(*state, "a", &list);
+        kit_write_archive(*state, "a", FORMS[i].format, FORMS[i].filter, OTHERS);
+        assert_int_equal(pyro_reader_open(&list.logs[0].parts[0], NULL, &reader, &error), PYRO_ERROR_INPUT);
+        assert_non_null(strstr(error.message, "cannot find"));
+        pyro_log_list_done(&list);
+    }
+}
+
+/* What anybody sent is not unpacked, and has few members if each is found by going through all before it. */
+static void test_untrusted_formats(void **state)
+{
+    enum { MANY = 101 };
+    static char names[MANY][16];
+    static const char *members[MANY + 1][2];
+    char folder[300];
+    snprintf(folder, sizeof(folder), "%s", kit_path(*state, "sent"));
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof(names[i]), "log-%zu", i);
+        members[i][0] = names[i];
+        members[i][1] = EVENT;
+    }
+    kit_write_text(*state, "sent/other", EVENT);
+    for (size_t i = 0; i < FORM_COUNT; i++) {
+        const struct pyro_known known = {.untrusted = folder, .unpack = true};
+        struct pyro_log_list list;
+        kit_write_archive(*state, "sent/x.zip", FORMS[i].format, FORMS[i].filter, (const char *const(*)[2])members);
+        discover_knowing(kit_path(*state, "sent/x.zip"), &known, &list);
+        assert_int_equal(list.count, FORMS[i].sequential ? 0 : MANY);
+        assert_null(list.unpack);
+        if (FORMS[i].sequential)
+            assert_non_null(strstr(list.unreadable[0].message.ptr, "more than 100 files"));
+        pyro_log_list_done(&list);
+    }
+}
+
+/* Any byte changed or cut off: no crash, no endless loop; the sanitizers look on. */
+static void test_damaged_formats(void **state)
+{
+    static member MEMBERS[] = {{"eventlog_v2_a/events_1_a", EVENT EVENT}, {"b", EVENT}, {NULL, NULL}};
+    static char bytes[20000];
+    for (size_t i = 0; i < FORM_COUNT; i++) {
+        kit_write_archive(*state, "whole", FORMS[i].format, FORMS[i].filter, MEMBERS);
+        FILE *file = fopen(kit_path(*state, "whole"), "rb");
+        size_t size = fread(bytes, 1, sizeof(bytes), file);
+        fclose(file);
+        for (size_t at = 0; at<size; at += size> 2000 ? 31 : 1) {
+            bool cut = at % 2;
+            bytes[at] ^= cut ? 0 : (char)(1 << at / 2 % 8);
+            kit_write(*state, "changed", bytes, cut ? at : size);
+            bytes[at] ^= cut ? 0 : (char)(1 << at / 2 % 8);
+            const struct pyro_known known = {.unpack = at / 2 % 2};
+            struct pyro_log_list list;
+            discover_knowing(kit_path(*state, "changed"), &known, &list);
+            for (size_t k = 0; k < list.count; k++) {
+                struct pyro_reader *reader = NULL;
+                char buffer[100];
+                size_t got = 1, total = 0;
+                if (pyro_reader_open(&list.logs[k].parts[0], NULL, &reader, NULL) != PYRO_OK)
+                    continue;
+                while (got > 0 && pyro_reader_read(reader, buffer, sizeof(buffer), &got, NULL) == PYRO_OK)
+                    total += got;
+                assert_true(total < 100000);
+                pyro_reader_close(reader);
+            }
+            pyro_log_list_done(&list);
+        }
+    }
+}
+
 #define FOLDER_TEST(function) cmocka_unit_test_setup_teardown(function, kit_folder_setup, kit_folder_teardown)
 
 int main(void)
@@ -312,6 +434,10 @@ int main(void)
         FOLDER_TEST(test_names_beyond_ascii),
         FOLDER_TEST(test_untrusted_folders),
         FOLDER_TEST(test_untrusted_directories),
+        FOLDER_TEST(test_other_formats),
+        FOLDER_TEST(test_replaced),
+        FOLDER_TEST(test_untrusted_formats),
+        FOLDER_TEST(test_damaged_formats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

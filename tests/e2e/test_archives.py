@@ -1,0 +1,191 @@
+"""Archives other than zip: tar, plain and compressed, and 7z, by every way in. What is not a log in them opens nothing."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import shutil
+import tarfile
+from pathlib import Path
+from typing import Any, Callable, Dict, List
+
+import cramjam
+import pytest
+
+import conftest
+
+MB = 1 << 20
+PACKERS: Dict[str, Callable[[bytes], bytes]] = {
+    "tar": bytes,
+    "tar.gz": gzip.compress,
+    "tar.zst": lambda data: bytes(cramjam.zstd.compress(data)),
+    "tar.bz2": bz2.compress,
+    "tar.xz": lzma.compress,
+    "tar.lz4": lambda data: bytes(cramjam.lz4.compress(data)),
+}
+
+
+def log(name: str) -> bytes:
+    events = ({"Event": "SparkListenerLogStart", "Spark Version": "3.5.6"},
+              {"Event": "SparkListenerApplicationStart", "App Name": name, "App ID": name, "Timestamp": 1, "User": "eve"},
+              {"Event": "SparkListenerApplicationEnd", "Timestamp": 9})
+    return b"".join(json.dumps(event).encode() + b"\n" for event in events)
+
+
+def info(name: str, **fields: Any) -> tarfile.TarInfo:
+    made = tarfile.TarInfo(name)
+    for field, value in fields.items():
+        setattr(made, field, value)
+    return made
+
+
+def tar(members: Dict[str, bytes], others: List[tarfile.TarInfo] = [], form: int = tarfile.GNU_FORMAT) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=form) as made:
+        for name, data in members.items():
+            made.addfile(info(name, size=len(data)), io.BytesIO(data))
+        for other in others:
+            made.addfile(other, io.BytesIO(bytes(other.size)))
+    return out.getvalue()
+
+
+def names(run: conftest.Run) -> List[str]:
+    assert run.exit == 0, run.explain()
+    document = run.json
+    return sorted(report["application"]["id"] for report in document.get("reports", [document]))
+
+
+@pytest.mark.parametrize("form", PACKERS)
+@pytest.mark.parametrize("place", ["file", "folder", "other name"])
+def test_logs_of_archives(diagnose: Any, tmp_path: Path, form: str, place: str) -> None:
+    """A rolling log, logs with long names, and a compressed one; each is found once."""
+    long = f"a/{'folder' * 12}/{'of long names' * 6}"
+    members = {f"{long}/log-{i}": log(f"app-{i}") for i in range(3)}
+    members.update({"b/log.gz": gzip.compress(log("app-gz")), "b/.hidden": log("hidden"),
+                    "c/eventlog_v2_app-r/events_2_app-r": log("app-r").split(b"\n", 2)[2],
+                    "c/eventlog_v2_app-r/events_1_app-r": b"\n".join(log("app-r").split(b"\n", 2)[:2]) + b"\n"})
+    path = tmp_path / ("logs" if place == "other name" else f"logs.{form}")
+    for version in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT):
+        path.write_bytes(PACKERS[form](tar(members, form=version)))
+        found = names(diagnose(tmp_path if place == "folder" else path))
+        assert found == ["app-0", "app-1", "app-2", "app-gz", "app-r"]
+
+
+def test_reports_are_those_of_the_file(diagnose: Any, tmp_path: Path) -> None:
+    plain = conftest.ROOT / "corpus" / "logs" / "healthy_sql.zst"
+    expected = diagnose(plain).json
+    for form, pack in PACKERS.items():
+        path = tmp_path / f"one.{form}"
+        path.write_bytes(pack(tar({"log.zst": plain.read_bytes()})))
+        found = diagnose(path).json
+        assert found["totals"] == expected["totals"] and found["findings"] == expected["findings"]
+
+
+def test_text_logs_of_archives(binary: str, tmp_path: Path) -> None:
+    line = b"26/03/01 10:15:%02d ERROR Executor: Exception in task %d.0 in stage 0.0 (TID %d)\njava.lang.IllegalStateException: no %d\n"
+    members = {f"executor-{i}/stderr": line % (i, i, i, i) for i in range(30)}
+    for form in ("tar", "tar.gz"):
+        (tmp_path / f"logs.{form}").write_bytes(PACKERS[form](tar(members)))
+        run = conftest.run_command([binary, "logs", "errors", "--format", "json", str(tmp_path / f"logs.{form}")])
+        assert run.exit == 0 and run.json["files"] == 30, run.explain()
+
+
+def test_links_and_devices_open_nothing(diagnose: Any, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(log("secret"))
+    others = [info("link", type=tarfile.SYMTYPE, linkname=str(tmp_path / "secret")),
+              info("hard", type=tarfile.LNKTYPE, linkname=str(tmp_path / "secret")),
+              info("hard2", type=tarfile.LNKTYPE, linkname="/abs/log"),
+              info("pipe", type=tarfile.FIFOTYPE), info("device", type=tarfile.CHRTYPE, devmajor=1, devminor=5)]
+    members = {"/abs/log": log("app-0"), "../../up/log": log("app-1")}
+    for form in ("tar", "tar.gz"):
+        (tmp_path / f"x.{form}").write_bytes(PACKERS[form](tar(members, others)))
+        assert names(diagnose(tmp_path / f"x.{form}")) == ["app-0", "app-1"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["secret", "x.tar", "x.tar.gz"]
+
+
+def test_the_last_of_equal_names_counts(diagnose: Any, tmp_path: Path) -> None:
+    data = log("app-1")
+    whole = tar({"log": log("app-0"), "z": log("app-2")})
+    out = io.BytesIO(whole)
+    with tarfile.open(fileobj=out, mode="a") as made:
+        made.addfile(info("log", size=len(data)), io.BytesIO(data))
+    for form in ("tar", "tar.gz"):
+        (tmp_path / form).write_bytes(PACKERS[form](out.getvalue()))
+        assert names(diagnose(tmp_path / form)) == ["app-1", "app-2"]
+
+
+@pytest.mark.parametrize("form", PACKERS)
+def test_damage(diagnose: Any, tmp_path: Path, form: str) -> None:
+    """Whatever is cut off or changed: an answer or a reason, and what is read is in the archive."""
+    members = {f"log{i}": log(f"app-{i}") for i in range(3)}
+    good = PACKERS[form](tar(members))
+    path = tmp_path / f"a.{form}"
+    for k in range(1, 12):
+        path.write_bytes(good[: len(good) * k // 12])
+        run = diagnose(path)
+        assert run.exit in (0, 3) and not run.timed_out, run.explain()
+        changed = bytearray(good)
+        changed[len(good) * k // 13] ^= 0x40
+        path.write_bytes(bytes(changed))
+        run = diagnose(path)
+        assert run.exit in (0, 3) and not run.timed_out, run.explain()
+
+
+def test_bombs(diagnose: Any, tmp_path: Path) -> None:
+    """One that says so, one in a chain of compressors, one that is a hole."""
+    path = tmp_path / "bomb.tar.gz"
+    with tarfile.open(path, "w:gz", compresslevel=9) as made:
+        made.addfile(info("log", size=len(log("a"))), io.BytesIO(log("a")))
+        made.addfile(info("zeros", size=100 * MB), open("/dev/zero", "rb"))
+    run = diagnose(path)
+    assert run.exit == 3 and b"decompresses to more than" in run.err, run.explain()
+    path.write_bytes(gzip.compress(gzip.compress(tar({"log": log("a")}))))
+    run = diagnose(path)
+    assert run.exit == 3, run.explain()
+
+
+def test_many_members(diagnose: Any, tmp_path: Path) -> None:
+    """Each is read once: a compressed archive is unpacked while it is listed."""
+    members = {f"log{i}": log(f"app-{i}") for i in range(2000)}
+    for form in ("tar", "tar.gz"):
+        path = tmp_path / f"many.{form}"
+        path.write_bytes(PACKERS[form](tar(members)))
+        assert len(names(diagnose(path))) == 2000
+    path.write_bytes(gzip.compress(tar({f"log{i}": b"" for i in range(10001)}), 1))
+    run = diagnose(path)
+    assert run.exit == 3 and b"more than 10000 files" in run.err
+
+
+def test_archives_through_pipes(binary: str, tmp_path: Path) -> None:
+    for form, pack in PACKERS.items():
+        path = tmp_path / form
+        path.write_bytes(pack(tar({"log": log("a"), "log2": log("b")})))
+        with path.open("rb") as stream:
+            run = conftest.run_command([binary, "diagnose", "-"], stdin=stream)
+        assert run.exit == 3 and (b"is a tar archive" in run.err or b"read for tar archives only" in run.err), run.explain()
+
+
+def test_archives_in_archives(diagnose: Any, tmp_path: Path) -> None:
+    for form, pack in PACKERS.items():
+        (tmp_path / "outer.tar").write_bytes(tar({"inner": pack(tar({"log": log("a")}))}))
+        run = diagnose(tmp_path / "outer.tar")
+        assert run.exit == 3 and (b"inside an archive" in run.err or b"tar archives only" in run.err), (form, run.explain())
+
+
+def test_seven_zip(diagnose: Any, tmp_path: Path) -> None:
+    """By the tools that can be had; libarchive's own bsdtar is one."""
+    for i in range(3):
+        (tmp_path / f"log{i}").write_bytes(log(f"app-{i}"))
+    path = tmp_path / "logs.7z"
+    files = [f"log{i}" for i in range(3)]
+    for command in (["7z", "a", "-bd", str(path), *files], ["7zz", "a", str(path), *files], ["bsdtar", "-a", "-cf", str(path), *files]):
+        if shutil.which(command[0]):
+            run = conftest.run_command(["sh", "-c", f"cd {tmp_path} && " + " ".join(command)])
+            assert run.exit == 0, run.explain()
+            break
+    else:
+        pytest.skip("neither 7z nor bsdtar")
+    assert names(diagnose(path)) == ["app-0", "app-1", "app-2"]
