@@ -133,6 +133,20 @@ static bool note_plan(struct pyro_app *app, const struct pyro_sql_plan *plan, in
     return pyro_app_note(app, pyro_slice_from(text));
 }
 
+/* The note itself would be hidden: it does not go through the pool. */
+static bool note_expressions(struct pyro_builder *builder, struct pyro_app *app)
+{
+    static const char text[] = "The log has more than 8 expressions for one of its settings of redaction: everything "
+                               "that the setting is for is hidden";
+    _Static_assert(PYRO_SECRET_EXPRESSIONS_MOST == 8, "the note has the number");
+    if (!pyro_secrets_overrun(&builder->intake.secrets))
+        return true;
+    struct pyro_slice *note = pyro_vec_push(&app->integrity.notes, builder->allocator);
+    if (note)
+        *note = pyro_slice_from(text);
+    return note != NULL;
+}
+
 /* `copy`: the builder needs its plans again. */
 static bool finish_plans(struct pyro_builder *builder, struct pyro_app *app, bool copy)
 {
@@ -357,8 +371,8 @@ static bool finish_into(struct pyro_builder *builder, const struct pyro_log_fact
     finish_application(builder, facts, app);
     name_jobs(builder, app);
     finish_peaks(builder, app);
-    if (!finish_unfinished(builder, app) || !finish_events(builder, app) || !finish_plans(builder, app, copy) ||
-        !pyro_task_table_seal(&app->tasks))
+    if (!finish_unfinished(builder, app) || !finish_events(builder, app) || !note_expressions(builder, app) ||
+        !finish_plans(builder, app, copy) || !pyro_task_table_seal(&app->tasks))
         return false;
     sort_rows(app->properties.items, app->properties.count, sizeof(*app->properties.items), compare_properties);
     sort_rows(app->stages.items, app->stages.count, sizeof(*app->stages.items), compare_stages);

@@ -78,13 +78,24 @@ bool pyro_secrets_configure(struct pyro_secrets *secrets, struct pyro_slice key,
         row++;
     /* One that is redacted was taken before. */
     if (row == PYRO_SECRET_SETTINGS || value.len == 0 || value.len > EXPRESSION_BYTES ||
-        pyro_slice_is(value, PYRO_REDACTED) || secrets->own_hash[row] == pyro_hash_slice(value) || !start(secrets))
+        pyro_slice_is(value, PYRO_REDACTED) || secrets->own_hash[row] == pyro_hash_slice(value) ||
+        secrets->own_count[row] > PYRO_SECRET_EXPRESSIONS_MOST || !start(secrets))
         return false;
+    if (++secrets->own_count[row] > PYRO_SECRET_EXPRESSIONS_MOST)
+        value = PYRO_SLICE_LITERAL("(?s).+");
     pyro_pattern_free(secrets->own[row]);
     /* It has failed for lack of memory: what a log wants hidden must not be shown since it could not be looked for. */
     secrets->own[row] = pyro_pattern_new(value.ptr, value.len, PCRE2_AUTO_CALLOUT, &secrets->failed);
     secrets->own_hash[row] = pyro_hash_slice(value);
     return secrets->own[row] != NULL;
+}
+
+bool pyro_secrets_overrun(const struct pyro_secrets *secrets)
+{
+    for (size_t row = 0; row < PYRO_SECRET_SETTINGS; row++)
+        if (secrets->own_count[row] > PYRO_SECRET_EXPRESSIONS_MOST)
+            return true;
+    return false;
 }
 
 /* ---- Matching ---------------------------------------------------------------------------------------------------- */

@@ -35,6 +35,7 @@ struct pyro_secrets {
     const struct pyro_secret_expressions *fixed;
     struct pyro_pattern *own[PYRO_SECRET_SETTINGS]; /* the log's */
     uint64_t own_hash[PYRO_SECRET_SETTINGS];        /* of their texts; 0: none */
+    unsigned own_count[PYRO_SECRET_SETTINGS];       /* expressions so far */
     pcre2_match_data *found, *pair;
     pcre2_match_context *limits;
     pcre2_jit_stack *stack;
@@ -45,7 +46,13 @@ struct pyro_secrets {
                   * be given up */
 };
 
+/* How many expressions a log may have for one setting, one after the other. Each of them makes all earlier texts be
+ * looked at again; with the next one, the setting finds everything, and no later one changes that. */
+enum { PYRO_SECRET_EXPRESSIONS_MOST = 8 };
+
 void pyro_secrets_done(struct pyro_secrets *secrets);
+/* Whether a setting finds everything since the log has too many expressions for it. */
+bool pyro_secrets_overrun(const struct pyro_secrets *secrets);
 /* Takes the property, where it is one of the settings; true: texts that were looked at before are to be looked at
  * again. It comes from a log: an expression that is too long, or not understood, is left out, and matching has limits
  * beyond which everything matches. */
