@@ -19,7 +19,7 @@ static const char shapes[] = "(?i)(?|" ADDRESS_FORMS "|(" SHAPED_FORMS "))";
 
 /* An option as plans ([a=b, c=d], Map(a -> b)) and statements (OPTIONS (a 'b', `c` = 'd')) write it. A value that opens
  * a list is a list of columns. */
-static const char pairs[] = "(?<=[\\[({,\\s])[`\"']?([A-Za-z_][\\w.\\-]{0,127})[`\"']?"
+static const char pairs[] = "(?<![^\\[({,\\s])[`\"']?([A-Za-z_][\\w.\\-]{0,127})[`\"']?"
                             "(?:(?:=|\\s->\\s)(?![\\[({#])|\\s*=?\\s*(?=['\"]))"
                             "(\"[^\"]*(?:\"|\\z)|'[^']*(?:'|\\z)|[^\\s,)\\]}\"']+)";
 

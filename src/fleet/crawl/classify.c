@@ -148,9 +148,10 @@ static bool apply(const struct pyro_class *rule, const struct pyro_slice *captur
 /* The parts of the name under their numbers. */
 static bool tag_parts(struct pyro_run *run)
 {
+    enum { PARTS_MOST = 64 };
     static const char splits[] = " ;,.-%_";
     size_t number = 0;
-    for (size_t from = 0, i = 0; run->name.ptr && i <= run->name.len; i++) {
+    for (size_t from = 0, i = 0; run->name.ptr && i <= run->name.len && number < PARTS_MOST; i++) {
         if (i < run->name.len && !memchr(splits, run->name.ptr[i], sizeof(splits) - 1))
             continue;
         struct pyro_slice key = pyro_arena_printf(&run->arena, "%zu", ++number);
