@@ -6,6 +6,7 @@
 #include "source/archives/tar.h"
 #include "source/codecs/codec.h"
 #include "source/input.h"
+#include "source/text_encoding.h"
 
 struct pyro_reader {
     const struct pyro_allocator *allocator;
@@ -17,7 +18,9 @@ struct pyro_reader {
     size_t head_given, head_read;
     unsigned char first[PYRO_ARCHIVE_HEAD]; /* decompressed bytes that were looked at; first[first_given..first_read) */
     size_t first_given, first_read;
-    bool first_ends; /* nothing is behind them */
+    bool first_ends, looked; /* nothing is behind them; they were read */
+    enum pyro_text_encoding encoding;
+    struct pyro_utf16 *utf16; /* of a text in UTF-16, else NULL */
     uint64_t consumed;
     uint64_t given, most_given; /* decompressed bytes handed out, and how many there may be */
     struct pyro_log_part part;  /* as the caller gave it */
@@ -63,6 +66,23 @@ static enum pyro_status read_head(struct pyro_reader *reader, size_t wanted, str
     return PYRO_OK;
 }
 
+/* Skips the mark that a text begins with. `head`: the first bytes that the codec gives, or that are stored. */
+static enum pyro_status find_encoding(struct pyro_reader *reader, const unsigned char *head, size_t len, size_t *given,
+                                      struct pyro_error *error)
+{
+    size_t mark;
+    reader->encoding = pyro_text_encoding_of(head, len, &mark);
+    *given += mark;
+    if (reader->encoding != PYRO_TEXT_UTF16_LE && reader->encoding != PYRO_TEXT_UTF16_BE)
+        return PYRO_OK;
+    reader->utf16 = pyro_allocate(reader->allocator, sizeof(*reader->utf16));
+    if (!reader->utf16)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for a reader");
+    memset(reader->utf16, 0, sizeof(*reader->utf16));
+    reader->utf16->big = reader->encoding == PYRO_TEXT_UTF16_BE;
+    return PYRO_OK;
+}
+
 /* Files are recognized as archives when they are listed; this one comes through a pipe, or from another archive. */
 static enum pyro_status refuse_archive(const struct pyro_reader *reader, enum pyro_archive_format format,
                                        struct pyro_error *error)
@@ -92,7 +112,9 @@ static enum pyro_status begin(struct pyro_reader *reader, struct pyro_error *err
                                                       "is compressed with %s, which is read for tar archives only: "
                                                       "decompress it",
                                                       compressor));
-    return format == PYRO_ARCHIVE_NONE ? PYRO_OK : refuse_archive(reader, format, error);
+    if (format != PYRO_ARCHIVE_NONE)
+        return refuse_archive(reader, format, error);
+    return find_encoding(reader, reader->head, reader->head_read, &reader->head_given, error);
 }
 
 enum pyro_status pyro_reader_open(const struct pyro_log_part *part, const struct pyro_allocator *allocator,
@@ -129,6 +151,7 @@ void pyro_reader_close(struct pyro_reader *reader)
     if (reader->codec)
         reader->codec->close(reader->state);
     pyro_input_close(&reader->input);
+    pyro_release(reader->allocator, reader->utf16);
     pyro_release(reader->allocator, reader);
 }
 
@@ -148,17 +171,10 @@ static enum pyro_status may_go_on(const struct pyro_reader *reader, struct pyro_
     return check ? check->go_on(check->context, error) : PYRO_OK;
 }
 
-/* Whether a compressed tar archive could come, which was not looked for when the file was listed. */
-static bool is_unlooked(const struct pyro_reader *reader)
-{
-    return reader->given == 0 && reader->codec &&
-           (!reader->input.regular || reader->part.member.ptr || pyro_slice_is(reader->part.path, "-"));
-}
-
 enum pyro_status pyro_reader_take(struct pyro_reader *reader, struct pyro_unit *unit, struct pyro_error *error)
 {
     unit->len = 0;
-    if (reader->ended || !reader->codec || !reader->codec->take || is_unlooked(reader))
+    if (reader->ended || !reader->codec || !reader->codec->take || !reader->looked || reader->utf16)
         return PYRO_OK;
     PYRO_TRY(may_go_on(reader, error));
     unit->codec = reader->codec;
@@ -170,8 +186,11 @@ enum pyro_status pyro_reader_take(struct pyro_reader *reader, struct pyro_unit *
     return status;
 }
 
+/* What a compressed text begins with, and whether it is an archive: a file was looked at when it was listed. */
 static enum pyro_status look_at_first(struct pyro_reader *reader, struct pyro_error *error)
 {
+    bool listed = reader->input.regular && !reader->part.member.ptr && !pyro_slice_is(reader->part.path, "-");
+    reader->looked = true;
     while (!reader->first_ends && reader->first_read < sizeof(reader->first)) {
         size_t got = 0;
         PYRO_TRY(reader->codec->read(reader->state, reader->first + reader->first_read,
@@ -179,16 +198,17 @@ static enum pyro_status look_at_first(struct pyro_reader *reader, struct pyro_er
         reader->first_read += got;
         reader->first_ends = got == 0;
     }
-    return pyro_is_tar_header(reader->first, reader->first_read) ? refuse_archive(reader, PYRO_ARCHIVE_TAR, error)
-                                                                 : PYRO_OK;
+    if (!listed && pyro_is_tar_header(reader->first, reader->first_read))
+        return refuse_archive(reader, PYRO_ARCHIVE_TAR, error);
+    return find_encoding(reader, reader->first, reader->first_read, &reader->first_given, error);
 }
 
-/* What the codec gives, after what was looked at. */
-static enum pyro_status read_plain(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
+/* What the codec gives, after what was looked at; or what is stored. */
+static enum pyro_status read_bytes(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
                                    struct pyro_error *error)
 {
-    if (is_unlooked(reader))
-        PYRO_TRY(look_at_first(reader, error));
+    if (!reader->codec)
+        return read_stored(reader, buffer, capacity, ret_len, error);
     size_t waiting = reader->first_read - reader->first_given;
     if (waiting == 0 && !reader->first_ends)
         return reader->codec->read(reader->state, buffer, capacity, ret_len, &reader->damage, error);
@@ -198,6 +218,33 @@ static enum pyro_status read_plain(struct pyro_reader *reader, void *buffer, siz
     return PYRO_OK;
 }
 
+static enum pyro_status read_utf16(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
+                                   struct pyro_error *error)
+{
+    struct pyro_utf16 *utf16 = reader->utf16;
+    size_t got = 1;
+    while (utf16->out_at == utf16->out_len && got > 0) {
+        PYRO_TRY(read_bytes(reader, utf16->in + utf16->in_len, sizeof(utf16->in) - utf16->in_len, &got, error));
+        utf16->in_len += got;
+        pyro_utf16_convert(utf16, got == 0);
+    }
+    size_t waiting = utf16->out_len - utf16->out_at;
+    *ret_len = waiting < capacity ? waiting : capacity;
+    memcpy(buffer, utf16->out + utf16->out_at, *ret_len);
+    utf16->out_at += *ret_len;
+    return PYRO_OK;
+}
+
+/* Text without a mark, in UTF-8 if it was in UTF-16. */
+static enum pyro_status read_text(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
+                                  struct pyro_error *error)
+{
+    if (reader->codec && !reader->looked)
+        PYRO_TRY(look_at_first(reader, error));
+    return reader->utf16 ? read_utf16(reader, buffer, capacity, ret_len, error)
+                         : read_bytes(reader, buffer, capacity, ret_len, error);
+}
+
 enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
                                   struct pyro_error *error)
 {
@@ -205,8 +252,7 @@ enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size
     if (reader->ended || capacity == 0)
         return PYRO_OK;
     PYRO_TRY(may_go_on(reader, error));
-    enum pyro_status status = reader->codec ? read_plain(reader, buffer, capacity, ret_len, error)
-                                            : read_stored(reader, buffer, capacity, ret_len, error);
+    enum pyro_status status = read_text(reader, buffer, capacity, ret_len, error);
     reader->given += *ret_len;
     if (status == PYRO_OK && reader->given > reader->most_given)
         status = pyro_part_too_large(&reader->part, error);
@@ -243,7 +289,7 @@ void pyro_reader_position(const struct pyro_reader *reader, uint64_t *ret_consum
 
 bool pyro_reader_is_plain_file(const struct pyro_reader *reader, int *ret_fd, uint64_t *ret_size)
 {
-    if (reader->codec || !reader->input.regular || reader->input.total == 0)
+    if (reader->codec || reader->encoding != PYRO_TEXT_BYTES || !reader->input.regular || reader->input.total == 0)
         return false;
     *ret_fd = reader->input.fd;
     *ret_size = reader->input.total;

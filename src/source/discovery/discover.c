@@ -15,6 +15,7 @@
 #include "source/discovery/discovery.h"
 #include "source/http/http.h"
 #include "source/input.h"
+#include "source/text_encoding.h"
 
 bool pyro_is_untrusted(const struct pyro_discovery *discovery, struct pyro_slice path)
 {
@@ -91,7 +92,11 @@ static enum content look_inside(const char *path, bool look, enum pyro_archive_f
     if (*ret != PYRO_ARCHIVE_NONE)
         return CONTENT_ARCHIVE;
     size_t sniffed = len < PYRO_SNIFF_BYTES ? (size_t)len : PYRO_SNIFF_BYTES;
-    return !pyro_codec_recognise(head, sniffed) && memchr(head, '\0', sniffed) ? CONTENT_BINARY : CONTENT_LOG;
+    size_t mark;
+    return !pyro_codec_recognise(head, sniffed) && memchr(head, '\0', sniffed) &&
+                   pyro_text_encoding_of(head, sniffed, &mark) == PYRO_TEXT_BYTES
+               ? CONTENT_BINARY
+               : CONTENT_LOG;
 }
 
 enum pyro_status pyro_add_found(struct pyro_discovery *discovery, pyro_found_vec *found, struct pyro_slice path,

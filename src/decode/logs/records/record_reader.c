@@ -251,8 +251,10 @@ static enum pyro_status take_line(struct state *state, struct pyro_slice line, b
     counts->lines++;
     counts->cut_lines += cut;
     state->line++;
-    if (line.len > 0 && line.ptr[line.len - 1] == '\r')
+    if (line.len > 0 && line.ptr[line.len - 1] == '\r') {
         line.len--;
+        PYRO_TRY(pyro_log_assembler_copy(&state->assembler, state->error)); /* the record's text is without it */
+    }
     if (state->dirty && line.len > 0 && !take_off_zeros(&line)) {
         counts->garbage_lines++;
         return pyro_log_assembler_end(&state->assembler, state->error);
