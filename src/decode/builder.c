@@ -171,6 +171,7 @@ static void apply_cold(struct pyro_builder *builder, const struct pyro_record *r
         return;
     }
     struct pyro_json_reader json;
+    builder->starts.line = builder->part_lines + record->line + 1;
     pyro_json_reader_start(&json, record->text.ptr, record->text.ptr + record->text.len, scan);
     if (!pyro_events[record->event].decode(&json, builder)) {
         if (!builder->failed)

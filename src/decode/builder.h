@@ -78,6 +78,16 @@ struct pyro_started_task {
     uint32_t executor; /* text number, UINT32_MAX: unknown */
 };
 
+/* Where applications begin in the log, so that two of them are not taken for one. */
+struct pyro_application_starts {
+    uint64_t line;     /* of the event that is being decoded, in its part */
+    uint64_t log_line; /* of the newest LogStart; 0: none */
+    struct pyro_slice log_part;
+    struct pyro_slice id, attempt, part; /* of the second application; `part` also says that there is one */
+    uint64_t split;                      /* the line of that part with which it begins */
+    bool headless;                       /* the first one has no start event */
+};
+
 struct pyro_builder {
     const struct pyro_allocator *allocator;
     uint32_t wanted;
@@ -116,6 +126,7 @@ struct pyro_builder {
     PYRO_VEC(struct pyro_started_task) started_tasks;
     size_t started_tasks_left; /* of them, when that was done last */
 
+    struct pyro_application_starts starts;
     struct pyro_slice part_path;      /* where rejected records are said to be */
     uint64_t part_lines, part_offset; /* read of that part before the current batch */
     struct pyro_strbuf scratch;
@@ -141,6 +152,9 @@ void pyro_builder_drop_ended(struct pyro_builder *builder);
 
 /* How many events were recognized so far: 0 means that this is not an event log. */
 uint64_t pyro_builder_known_events(const struct pyro_builder *builder);
+
+/* PYRO_ERROR_INPUT where the log has events of two applications, with both and the line that divides them. */
+enum pyro_status pyro_builder_check_single(const struct pyro_builder *builder, struct pyro_error *error);
 
 /* What the names and bytes of the log's files said; the rest follows from the events. */
 struct pyro_log_facts {

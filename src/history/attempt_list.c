@@ -1,10 +1,12 @@
 #include "history/history.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/collections/hash.h"
 #include "base/json/scan.h"
 #include "base/json/unescape.h"
 #include "base/secrets/secrets.h"
@@ -39,7 +41,20 @@ struct scan {
     bool events;                /* there was one */
     bool started, ended, failed;
     bool identified; /* what the log begins with is known: only its end is looked for */
+    uint64_t first;  /* hash of the application's id and attempt, as they are logged */
+    uint64_t lines;  /* that were read, of a log that is read to its end */
+    bool counts_lines;
+    struct pyro_slice second; /* another application that the log has, else null */
+    uint64_t second_line;
 };
+
+/* Of one application, in whatever event. */
+static uint64_t identity_of(const struct pyro_tree *event)
+{
+    const struct pyro_tree *id = pyro_tree_get(event, "App ID"), *attempt = pyro_tree_get(event, "App Attempt ID");
+    return pyro_hash_mix(pyro_hash_slice(id ? id->text : PYRO_SLICE_NULL) * 3 +
+                         pyro_hash_slice(attempt ? attempt->text : PYRO_SLICE_NULL));
+}
 
 /* As in the log. */
 static struct pyro_slice keep_raw(struct scan *scan, struct pyro_slice raw)
@@ -112,8 +127,8 @@ static bool is_wanted(const struct scan *scan, enum pyro_line_event event)
     switch (event) {
     case PYRO_LINE_APPLICATION_END:
         return true;
-    case PYRO_LINE_APPLICATION_START:
-        return !scan->identified;
+    case PYRO_LINE_APPLICATION_START: /* another one, only where a log is read to its end */
+        return !scan->identified || !scan->second.ptr;
     case PYRO_LINE_LOG_START:
         return !scan->identified && !scan->attempt->version.len;
     default:
@@ -135,6 +150,7 @@ static bool scan_line(void *context, struct pyro_slice line)
     struct scan *scan = context;
     struct pyro_attempt *attempt = scan->attempt;
     enum pyro_line_event kind = pyro_line_event(line);
+    scan->lines += scan->counts_lines;
     if (kind == PYRO_LINE_JOB_END)
         scan->last_job = pyro_job_end_read(&scan->line, line);
     if (kind == PYRO_LINE_ENVIRONMENT && !scan->identified && scan->environments < MOST_ENVIRONMENTS) {
@@ -152,7 +168,13 @@ static bool scan_line(void *context, struct pyro_slice line)
         attempt->end_ms = pyro_tree_int(pyro_tree_get(event, "Timestamp"), -1);
         scan->exit_code = pyro_tree_int(pyro_tree_get(event, "ExitCode"), PYRO_NONE);
         scan->ended = true;
+    } else if (kind == PYRO_LINE_APPLICATION_START && scan->identified) {
+        if (pyro_tree_get(event, "App ID") && identity_of(event) != scan->first) {
+            scan->second = keep(scan, pyro_tree_get(event, "App ID"));
+            scan->second_line = scan->lines;
+        }
     } else if (kind == PYRO_LINE_APPLICATION_START) {
+        scan->first = identity_of(event);
         attempt->app_id = keep(scan, pyro_tree_get(event, "App ID"));
         attempt->attempt_id = keep(scan, pyro_tree_get(event, "App Attempt ID"));
         attempt->name = keep(scan, pyro_tree_get(event, "App Name"));
@@ -231,17 +253,41 @@ static bool has_failed(const struct scan *scan)
     return scan->ended && (scan->exit_code != PYRO_NONE ? scan->exit_code != 0 : scan->last_job == PYRO_JOB_END_FAILED);
 }
 
+/* A plain log is read to its end only if it is small: it may hold another application (cat a b). A larger one says so
+ * when it is opened. */
+static bool is_small(const struct pyro_log *log)
+{
+    enum { SMALL = 16 << 20 };
+    struct stat info;
+    return log->part_count == 1 && stat(log->parts[0].path.ptr, &info) == 0 && info.st_size <= SMALL;
+}
+
 static enum pyro_status scan_end(const struct pyro_log *log, struct scan *scan, struct pyro_error *error)
 {
     bool plain = scan_tail(log, scan);
     if (log->in_progress)
         return PYRO_OK;
-    if (!plain)
+    if (!plain || is_small(log)) {
+        scan->counts_lines = true;
+        scan->second = PYRO_SLICE_NULL;
         PYRO_TRY(pyro_lines_read(log, scan_line, scan, error));
+    }
     if (plain && scan->ended && scan->exit_code == PYRO_NONE && scan->last_job == PYRO_JOB_END_NONE)
         PYRO_TRY(pyro_last_job_find(log, &scan->line, &scan->last_job, error));
     scan->attempt->failed = has_failed(scan);
     return PYRO_OK;
+}
+
+static enum pyro_status say_two(const struct pyro_log *log, const struct scan *scan, struct pyro_error *error)
+{
+    char line[64] = "";
+    struct pyro_slice id = scan->attempt->app_id.ptr ? scan->attempt->app_id : PYRO_SLICE_LITERAL("?");
+    if (scan->second_line)
+        snprintf(line, sizeof(line), ", which starts in line %llu", (unsigned long long)scan->second_line);
+    pyro_error_describe(error, PYRO_ERROR_INPUT, "holds two applications or attempts, %.*s and %.*s%s: split it",
+                        (int)id.len, id.ptr, (int)scan->second.len, scan->second.ptr, line);
+    pyro_error_at(error, log->path.ptr, UINT64_MAX);
+    return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }
 
 enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, struct pyro_arena *arena,
@@ -274,6 +320,8 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }
+    if (scan.second.ptr && !made)
+        return say_two(log, &scan, error);
     attempt.completed = scan.ended;
     if (log->part_count && stat(log->parts[log->part_count - 1].path.ptr, &info) != 0)
         return pyro_error_set(error, PYRO_ERROR_INPUT, "cannot read: %s", strerror(errno));

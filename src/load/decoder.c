@@ -81,6 +81,7 @@ static enum pyro_status hand_over(struct pyro_decoder *decoder, bool copy, pyro_
 {
     const struct pyro_log_facts facts = {.in_progress = copy};
     struct pyro_app *app = NULL;
+    PYRO_TRY(pyro_builder_check_single(&decoder->builder, error));
     PYRO_TRY(pyro_builder_finish(&decoder->builder, &facts, copy, &app, error));
     app->path = pyro_intern_slice(app->strings, pyro_slice_from(decoder->path));
     enum pyro_status status = app->path.ptr ? pyro_analyze(app, error) : no_memory(error);

@@ -83,6 +83,7 @@ static enum pyro_status finish(struct target *target, const struct pyro_log *log
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }
+    PYRO_TRY(pyro_builder_check_single(&target->builder, error));
     const struct pyro_log_facts facts = {
         .in_progress = log->in_progress,
         .compacted = log->compacted,

@@ -44,6 +44,17 @@ def test_the_store_is_no_log(tmp_path: Path) -> None:
     assert ids(store) == [(one.id, "") for one in made] and rows(store, "SELECT count(*) FROM errors") == [(0,)]
 
 
+def test_two_applications_in_one_file(tmp_path: Path) -> None:
+    """Refused permanently, with the reason; the other logs are taken."""
+    store, logs = tmp_path / "runs.db", tmp_path / "logs"
+    made = make_fleet(logs, 3)
+    made[0].path.write_bytes(made[0].path.read_bytes() + made[1].path.read_bytes())
+    happened = crawled(store, logs)
+    assert kinds(happened)["stored"] == 2 and ids(store) == [(one.id, "") for one in made[1:]]
+    errors = [row[0] for row in rows(store, "SELECT message FROM errors")]
+    assert len(errors) == 1 and "two applications" in errors[0]
+
+
 def test_what_diagnose_records_is_what_crawl_records(tmp_path: Path) -> None:
     crawler, other, logs = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "logs"
     (made,) = make_fleet(logs, 1)

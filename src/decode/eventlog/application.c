@@ -17,7 +17,58 @@ bool pyro_decode_log_start(struct pyro_json_reader *json, struct pyro_builder *b
         else
             pyro_json_skip(json);
     }
+    builder->starts.log_line = builder->starts.line;
+    builder->starts.log_part = builder->part_path;
     return !json->error && !builder->failed;
+}
+
+/* The same event may be logged again; without ids (before Spark 1.3), name and time distinguish them. */
+static bool is_other(const struct pyro_application_row *a, const struct pyro_application_row *b)
+{
+    if (a->id.ptr && b->id.ptr)
+        return !pyro_slice_eq(a->id, b->id) ||
+               (a->attempt.ptr && b->attempt.ptr && !pyro_slice_eq(a->attempt, b->attempt));
+    return !a->id.ptr && !b->id.ptr && a->start_ms != b->start_ms && !pyro_slice_eq(a->name, b->name);
+}
+
+/* Notes where another application begins: with its LogStart, where that is in front of it. */
+static void note_second(struct pyro_builder *builder, const struct pyro_application_row *row, bool headless)
+{
+    struct pyro_application_starts *starts = &builder->starts;
+    if (starts->part.ptr)
+        return;
+    bool has_start = starts->log_line > 1 && pyro_slice_eq(starts->log_part, builder->part_path);
+    starts->part = builder->part_path.ptr ? builder->part_path : PYRO_SLICE_LITERAL("");
+    starts->id = row->id;
+    starts->attempt = row->attempt;
+    starts->split = has_start ? starts->log_line : starts->line;
+    starts->headless = headless;
+}
+
+/* Whether everything before was over when the application started, and a log started after it: two files that were
+ * joined, of which the first lacks its beginning. */
+static bool is_after_others(const struct pyro_builder *builder, const struct pyro_application_row *row)
+{
+    return !builder->started && builder->starts.log_line > 1 && builder->latest_scheduling_ms != PYRO_NONE &&
+           row->start_ms != PYRO_NONE && builder->latest_scheduling_ms < row->start_ms;
+}
+
+enum pyro_status pyro_builder_check_single(const struct pyro_builder *builder, struct pyro_error *error)
+{
+    const struct pyro_application_starts *starts = &builder->starts;
+    const struct pyro_application_row *first = &builder->app->application;
+    bool same = pyro_slice_eq(first->id, starts->id) && !starts->headless;
+    struct pyro_slice a = same ? first->attempt : first->id, b = same ? starts->attempt : starts->id;
+    if (!starts->part.ptr)
+        return PYRO_OK;
+    if (starts->headless)
+        a = PYRO_SLICE_LITERAL("one without its beginning");
+    pyro_error_describe(error, PYRO_ERROR_INPUT, "holds two %s, %.*s (lines 1 to %llu) and %.*s: split it at line %llu",
+                        same ? "attempts of an application" : "applications", (int)(a.ptr ? a.len : 1),
+                        a.ptr ? a.ptr : "?", (unsigned long long)starts->split - 1, (int)(b.ptr ? b.len : 1),
+                        b.ptr ? b.ptr : "?", (unsigned long long)starts->split);
+    pyro_error_at(error, starts->part.ptr, UINT64_MAX);
+    return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }
 
 bool pyro_decode_application_start(struct pyro_json_reader *json, struct pyro_builder *builder)
@@ -25,6 +76,7 @@ bool pyro_decode_application_start(struct pyro_json_reader *json, struct pyro_bu
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (APP_NAME, "App Name"), (APP_ID, "App ID"), (TIMESTAMP, "Timestamp"),
                    (USER, "User"), (APP_ATTEMPT_ID, "App Attempt ID"));
     struct pyro_application_row row = builder->app->application, *app = &row;
+    const struct pyro_application_row first = row;
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return false;
@@ -51,7 +103,11 @@ bool pyro_decode_application_start(struct pyro_json_reader *json, struct pyro_bu
     }
     if (json->error || builder->failed)
         return false;
-    builder->app->application = row;
+    bool headless = is_after_others(builder, &row);
+    if (headless || (builder->started && is_other(&first, &row)))
+        note_second(builder, &row, headless);
+    else
+        builder->app->application = row;
     builder->started = true;
     pyro_build_identity(builder, PYRO_IDENTITY_APPLICATION_START, 0);
     pyro_build_time(builder, app->start_ms);
