@@ -9,8 +9,8 @@
  *     - 0.2 when the beginning is missing - 0.1 when no setting was read
  *     - 0.1 when read from REST answers, and 0.1 more when the server had thrown away jobs, stages or SQL executions
  *     - min(0.4, tasks that the server had thrown away / tasks)
- *     - min(0.3, tasks whose times contradict each other / tasks)
- *     - min(0.3, times of jobs and stages that were set aside / all of them)
+ *     - min(0.3, values of tasks that were set aside / tasks)
+ *     - min(0.3, times of other events that were set aside / all of them)
  *     - 0.2 when most of them contradict the application's start or end
  *
  * Events that Spark's settings exclude (spark.eventLog.excludedPatterns) are not lost.
@@ -20,7 +20,6 @@
 #include <stdio.h>
 
 #include "analyze/analyze.h"
-#include "analyze/task_rows.h"
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -29,31 +28,6 @@ static double share(uint64_t part, uint64_t whole)
 
 /* Made of logs that are not event logs. */
 #define LOGGED_MOST 0.3
-
-/* An executor cannot run a task for longer than from its launch to its end, by the driver's clock; but clocks are set,
- * and not exact. */
-#define RUN_TIMES_MAX 1.2
-#define RUN_MORE_MS   1000.0
-
-/* Tasks that ended before they began, or ran longer than that. */
-static uint64_t count_contradictions(const struct pyro_app *app)
-{
-    int64_t launch[PYRO_READ_ROWS], finish[PYRO_READ_ROWS], run[PYRO_READ_ROWS];
-    uint64_t found = 0;
-    for (size_t first = 0; first < app->tasks.count; first += PYRO_READ_ROWS) {
-        size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
-        pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, launch);
-        pyro_task_read(&app->tasks, PYRO_TASK_finish_ms, first, count, finish);
-        pyro_task_read(&app->tasks, PYRO_TASK_run_ms, first, count, run);
-        for (size_t i = 0; i < count; i++) {
-            if (launch[i] <= 0 || finish[i] <= 0)
-                continue;
-            double lasted = (double)finish[i] - (double)launch[i];
-            found += lasted < 0 || (run[i] > 0 && (double)run[i] > RUN_TIMES_MAX * lasted + RUN_MORE_MS);
-        }
-    }
-    return found;
-}
 
 /* What ends in the log and began before it. */
 static bool note_beginning(struct pyro_app *app)
@@ -79,7 +53,6 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     bool over = pyro_slice_is(app->application.status, "completed") || pyro_slice_is(app->application.status, "failed");
     uint64_t lost =
         integrity->tasks_started > integrity->tasks_ended ? integrity->tasks_started - integrity->tasks_ended : 0;
-    uint64_t contradictions = count_contradictions(app);
     struct pyro_slice excluded = pyro_app_property(app, "spark.eventLog.excludedPatterns");
     double penalty = fmin(0.5, 5 * share(integrity->bad_lines, integrity->lines));
     penalty += fmin(0.2, share(integrity->repeated_events, integrity->lines));
@@ -94,20 +67,11 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     penalty += integrity->rest ? 0.1 : 0;
     penalty += integrity->forgotten ? 0.1 : 0;
     penalty += fmin(0.4, share(integrity->tasks_forgotten, integrity->tasks_forgotten + app->tasks.count));
-    double contradicted = fmin(0.3, share(contradictions, app->tasks.count));
+    double contradicted = fmin(0.3, share(integrity->contradicted_task_values, app->tasks.count));
     contradicted += integrity->application_contradicted ? 0.2 : 0;
-    contradicted += fmin(0.3, share(integrity->contradicted_times, 2 * (app->jobs.count + app->stages.count)));
+    contradicted += fmin(0.3, share(integrity->contradicted_times, integrity->checked_times));
     integrity->contradictory = contradicted > penalty;
     integrity->confidence = fmin(integrity->logged ? LOGGED_MOST : 1, fmax(0.05, 1 - penalty - contradicted));
-    if (contradictions > 0) {
-        snprintf(
-            text, sizeof(text),
-            "Clocks contradict each other: %llu of %zu tasks ended before they began, or ran longer than from their "
-            "launch to their end",
-            (unsigned long long)contradictions, app->tasks.count);
-        if (!pyro_app_note(app, pyro_slice_from(text)))
-            return pyro_no_memory(error);
-    }
     if (integrity->beginning_missing && !note_beginning(app))
         return pyro_no_memory(error);
     if (integrity->settings_unknown &&

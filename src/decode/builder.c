@@ -204,6 +204,7 @@ static void apply_task(struct pyro_builder *builder, int64_t *row, struct pyro_s
     pyro_build_identity(builder, resubmitted ? PYRO_IDENTITY_TASK_RESUBMITTED : PYRO_IDENTITY_TASK_END,
                         (uint64_t)row[PYRO_TASK_id]);
     row[PYRO_TASK_stage_row] = (int64_t)task_stage_row(builder, row[PYRO_TASK_stage], row[PYRO_TASK_stage_attempt]);
+    pyro_check_task(&builder->doubts, row);
     pyro_build_time(builder, row[PYRO_TASK_launch_ms]);
     pyro_build_time(builder, row[PYRO_TASK_finish_ms]);
     if (builder->failed || !pyro_task_table_append(&app->tasks, row) ||

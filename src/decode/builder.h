@@ -6,6 +6,7 @@
 #include "base/strings/strbuf.h"
 #include "decode/batch.h"
 #include "decode/intake.h"
+#include "decode/task_checks.h"
 #include "model/app.h"
 
 /* A metric of a plan's node. Plans have hundreds of them, of few kinds: rows are made at the end. */
@@ -119,8 +120,9 @@ struct pyro_builder {
 
     int64_t earliest_ms, latest_ms; /* of all times seen; PYRO_NONE before the first */
     int64_t latest_scheduling_ms; /* of events of jobs, stages and SQL executions: depends on no cut between batches */
-    bool started, ended;          /* ApplicationStart, ApplicationEnd seen */
-    int64_t last_job_end;         /* row of the job that ended last, -1 */
+    struct pyro_task_doubts doubts; /* values of tasks that were set aside so far */
+    bool started, ended;            /* ApplicationStart, ApplicationEnd seen */
+    int64_t last_job_end;           /* row of the job that ended last, -1 */
     /* Tasks that started and whose end was not seen when their batch was applied. Those that ended since are taken out
      * now and then, so that the list stays about as long as tasks run at once. */
     PYRO_VEC(struct pyro_started_task) started_tasks;

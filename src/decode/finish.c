@@ -214,11 +214,8 @@ static void finish_application(struct pyro_builder *builder, const struct pyro_l
 {
     struct pyro_application_row *row = &app->application;
     struct pyro_integrity *integrity = &app->integrity;
-    if (!builder->started || row->start_ms == PYRO_NONE)
-        row->start_ms = builder->earliest_ms;
-    if (!builder->ended || row->end_ms == PYRO_NONE)
-        row->end_ms = builder->latest_ms;
-    if (!pyro_check_intervals(app, builder->earliest_ms, builder->latest_ms))
+    const struct pyro_seen_times seen = {builder->started, builder->ended, builder->earliest_ms, builder->latest_ms};
+    if (!pyro_check_intervals(app, &seen, &builder->doubts))
         builder->failed = true;
     if (row->end_ms < row->start_ms)
         row->end_ms = row->start_ms;
@@ -368,11 +365,12 @@ static bool finish_unfinished(struct pyro_builder *builder, struct pyro_app *app
 static bool finish_into(struct pyro_builder *builder, const struct pyro_log_facts *facts, bool copy,
                         struct pyro_app *app)
 {
+    if (!pyro_task_table_seal(&app->tasks) || !finish_unfinished(builder, app))
+        return false;
+    finish_peaks(builder, app);
     finish_application(builder, facts, app);
     name_jobs(builder, app);
-    finish_peaks(builder, app);
-    if (!finish_unfinished(builder, app) || !finish_events(builder, app) || !note_expressions(builder, app) ||
-        !finish_plans(builder, app, copy) || !pyro_task_table_seal(&app->tasks))
+    if (!finish_events(builder, app) || !note_expressions(builder, app) || !finish_plans(builder, app, copy))
         return false;
     sort_rows(app->properties.items, app->properties.count, sizeof(*app->properties.items), compare_properties);
     sort_rows(app->stages.items, app->stages.count, sizeof(*app->stages.items), compare_stages);

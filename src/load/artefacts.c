@@ -433,6 +433,8 @@ static enum pyro_status note_launches(const struct pyro_app *app, struct pyro_va
         pyro_task_read(&app->tasks, PYRO_TASK_id, first, count, ids);
         pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, times);
         for (size_t i = 0; i < count; i++) {
+            if (times[i] <= 0)
+                continue;
             int64_t *place = pyro_value_map_put(launches, ids[i]);
             if (!place)
                 return pyro_no_memory(error);

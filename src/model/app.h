@@ -35,11 +35,13 @@ struct pyro_integrity {
     uint64_t repeated_events;
     uint64_t replaced_characters; /* invalid UTF-8 and lone surrogates that became U+FFFD */
     uint64_t tasks_started, tasks_ended;
-    uint64_t missing_parts;        /* of a rolling log */
-    uint64_t contradicted_times;   /* of jobs and stages: set aside */
-    bool application_contradicted; /* its start or end, by most of them */
-    bool contradictory;            /* more confidence is lost to contradictions than to what is missing */
-    bool truncated;                /* the end is missing: cut file, damaged compression, no ApplicationEnd */
+    uint64_t missing_parts;      /* of a rolling log */
+    uint64_t contradicted_times; /* of events, set aside; of `checked_times` that are known */
+    uint64_t checked_times;
+    uint64_t contradicted_task_values; /* set aside */
+    bool application_contradicted;     /* its start or end, by most of them */
+    bool contradictory;                /* more confidence is lost to contradictions than to what is missing */
+    bool truncated;                    /* the end is missing: cut file, damaged compression, no ApplicationEnd */
     bool compacted, in_progress;
     bool beginning_missing;   /* no start of the application: nothing is known of what came before the first event */
     bool settings_unknown;    /* no setting of Spark was read, which is not the same as all having their defaults */

@@ -131,6 +131,50 @@ bool pyro_task_table_snapshot(const struct pyro_task_table *table, struct pyro_t
     return true;
 }
 
+/* Columns of a chunk, and its metrics, as they were while it was open. */
+struct reopened {
+    int64_t columns[PYRO_TASK_COLUMN_COUNT * PYRO_TASK_OPEN_STRIDE];
+    size_t ends[PYRO_TASK_CHUNK_ROWS];
+};
+
+static void edit_rows(struct reopened *open, size_t rows, pyro_task_edit *edit, void *context)
+{
+    int64_t row[PYRO_TASK_COLUMN_COUNT];
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t c = 0; c < PYRO_TASK_COLUMN_COUNT; c++)
+            row[c] = open->columns[c * PYRO_TASK_OPEN_STRIDE + i];
+        edit(context, row);
+        for (size_t c = 0; c < PYRO_TASK_COLUMN_COUNT; c++)
+            open->columns[c * PYRO_TASK_OPEN_STRIDE + i] = row[c];
+    }
+}
+
+bool pyro_task_table_edit(struct pyro_task_table *table, size_t chunk, pyro_task_edit *edit, void *context)
+{
+    assert(chunk < table->chunks.count && !table->open);
+    struct pyro_task_chunk *old = table->chunks.items[chunk], *edited = NULL;
+    size_t rows = pyro_task_chunk_rows(old);
+    bool has_metrics = pyro_task_chunk_has_metrics(old);
+    struct reopened *open = pyro_allocate(table->allocator, sizeof(*open));
+    if (!open)
+        return false;
+    for (size_t c = 0; c < PYRO_TASK_COLUMN_COUNT; c++)
+        pyro_task_chunk_read(old, (enum pyro_task_column)c, 0, rows, open->columns + c * PYRO_TASK_OPEN_STRIDE);
+    size_t end = 0;
+    for (size_t i = 0; i < rows; i++)
+        open->ends[i] = end += pyro_task_chunk_metrics(old, i).len;
+    edit_rows(open, rows, edit, context);
+    const struct pyro_chunk_metrics metrics = {rows > 0 ? pyro_task_chunk_metrics(old, 0).ptr : "",
+                                               has_metrics ? open->ends : NULL};
+    edited = pyro_task_chunk_new(open->columns, rows, &metrics, table->allocator);
+    pyro_release(table->allocator, open);
+    if (!edited)
+        return false;
+    table->chunks.items[chunk] = edited;
+    pyro_task_chunk_release(old, table->allocator);
+    return true;
+}
+
 size_t pyro_task_table_bytes(const struct pyro_task_table *table)
 {
     size_t bytes = table->chunks.capacity * sizeof(*table->chunks.items);

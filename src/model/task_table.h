@@ -58,6 +58,11 @@ bool pyro_task_table_seal(struct pyro_task_table *table);
 /* `copy` gets all rows of `table` at this moment, sealed, sharing the chunks that are full. */
 bool pyro_task_table_snapshot(const struct pyro_task_table *table, struct pyro_task_table *copy);
 
+/* Lets `edit` change the rows of one chunk of a sealed table, one after the other, each with all its columns. Snapshots
+ * that share the chunk keep its old rows. False when there is no memory. */
+typedef void pyro_task_edit(void *context, int64_t *row);
+bool pyro_task_table_edit(struct pyro_task_table *table, size_t chunk, pyro_task_edit *edit, void *context);
+
 /* Bytes that its sealed chunks take. */
 size_t pyro_task_table_bytes(const struct pyro_task_table *table);
 

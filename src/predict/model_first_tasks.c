@@ -76,7 +76,7 @@ static void read_begun(struct search *search)
             const struct pyro_task_facts *task = &run->tasks[run->stages[s].first + i];
             uint32_t executor = search->executors[task->row];
             int64_t to = end_of(search, task);
-            if (executor != UINT32_MAX && to < search->warm[executor])
+            if (executor != UINT32_MAX && search->launches[task->row] > 0 && to < search->warm[executor])
                 search->warm[executor] = to;
         }
 }

@@ -160,3 +160,121 @@ def test_a_contradicted_stage_is_set_aside(pyrometer: Command, change: Callable[
     stages = {stage["id"]: stage for stage in report["stages"]}
     stage = stages[completed[len(completed) // 2]["Stage ID"]]
     assert stage["completed_ms"] is None and (stage["submitted_ms"] is None) == (times == 2)
+
+
+MINUTE = 60_000
+YEARS_53 = 53 * 365 * 24 * 3_600_000
+
+
+def successes(events: list[Event]) -> list[Event]:
+    return [event for event in events if event["Event"] == "SparkListenerTaskEnd" and not event["Task Info"]["Failed"]]
+
+
+def run_of_years(events: list[Event]) -> None:
+    successes(events)[5]["Task Metrics"]["Executor Run Time"] = YEARS_53
+
+
+def end_after_years(events: list[Event]) -> None:
+    successes(events)[5]["Task Info"]["Finish Time"] += YEARS_53 // 20
+
+
+def end_before_launch(events: list[Event]) -> None:
+    info = successes(events)[5]["Task Info"]
+    info["Finish Time"] = info["Launch Time"] - 400
+
+
+def launch_of_another_zone(events: list[Event]) -> None:
+    successes(events)[5]["Task Info"]["Launch Time"] -= HOURS_9
+
+
+def negative_bytes(events: list[Event]) -> None:
+    successes(events)[5]["Task Metrics"]["Memory Bytes Spilled"] = -1
+
+
+TASKS = [
+    (run_of_years, f"run_ms {YEARS_53}"),
+    (end_after_years, "finish_ms"),
+    (end_before_launch, "finish_ms"),
+    (launch_of_another_zone, "launch_ms"),
+    (negative_bytes, "memory_spill_bytes -1"),
+]
+
+
+@pytest.mark.parametrize("change, first", TASKS, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_contradicted_value_of_a_task(
+    pyrometer: Command, tmp_path: Path, change: Callable[[list[Event]], None], first: str
+) -> None:
+    """It is unknown, not zero; no sum takes it, and a note names it."""
+    events = events_of(ROOT / "corpus" / "logs" / "healthy_iterative.zst")
+    whole = report_of(pyrometer, events)
+    change(events)
+    report = report_of(pyrometer, events)
+    info = successes(events)[5]["Task Info"]
+    assert "Values of tasks contradict each other: 1 are" in notes_of(report)
+    assert first in notes_of(report) and f"of task {info['Task ID']}," in notes_of(report)
+    assert report["integrity"]["confidence"] < 1 and report["integrity"]["contradictory"]
+    assert report["application"]["duration_ms"] == whole["application"]["duration_ms"]
+    column = first.split()[0]
+    (tmp_path / "log").write_text(text_of(events))
+    statement = f"select {column} as value from tasks where id = {info['Task ID']}"
+    assert json.loads(pyrometer("sql", "--format", "json", "log", statement).stdout) == [{"value": None}]
+    for stage, before in zip(report["stages"], whole["stages"]):
+        assert 0 <= stage["task_ms"] <= before["task_ms"]
+        quantiles, quantiles_before = (one["duration_ms"].values() for one in (stage, before))
+        assert min(quantiles) >= min(quantiles_before) and max(quantiles) <= max(quantiles_before)
+
+
+@pytest.mark.parametrize("more_ms, doubted", [(900, False), (3 * MINUTE, True)])
+def test_clocks_of_executors_are_not_exact(pyrometer: Command, more_ms: int, doubted: bool) -> None:
+    events = events_of(ROOT / "corpus" / "logs" / "healthy_iterative.zst")
+    task = successes(events)[5]
+    task["Task Metrics"]["Executor Run Time"] = (
+        task["Task Info"]["Finish Time"] - task["Task Info"]["Launch Time"] + more_ms
+    )
+    assert ("Values of tasks contradict" in notes_of(report_of(pyrometer, events))) == doubted
+
+
+def test_most_tasks_outweigh_their_stage(pyrometer: Command) -> None:
+    events = events_of(ROOT / "corpus" / "logs" / "healthy_iterative.zst")
+    last = [event for event in events if event["Event"] == "SparkListenerStageCompleted"][-1]["Stage Info"]
+    first(events, START)["Timestamp"] -= HOURS_9
+    last["Completion Time"] = last["Submission Time"] = first(events, START)["Timestamp"]
+    report = report_of(pyrometer, events)
+    stage = next(stage for stage in report["stages"] if stage["id"] == last["Stage ID"])
+    assert stage["completed_ms"] is None and stage["task_ms"] > 0
+    assert "Values of tasks" not in notes_of(report)
+
+
+def gone_before_it_came(events: list[Event]) -> None:
+    first(events, "SparkListenerExecutorRemoved")["Timestamp"] = (
+        first(events, "SparkListenerExecutorAdded")["Timestamp"] - 1
+    )
+
+
+def gone_before_the_application(events: list[Event]) -> None:
+    first(events, "SparkListenerExecutorRemoved")["Timestamp"] = first(events, START)["Timestamp"] - HOURS_9
+
+
+def sql_end_first(events: list[Event]) -> None:
+    end = next(event for event in events if event["Event"].endswith("SQLExecutionEnd"))
+    start = next(event for event in events if event["Event"].endswith("SQLExecutionStart"))
+    end["time"] = start["time"] - 1
+
+
+@pytest.mark.parametrize("change", [gone_before_it_came, gone_before_the_application, sql_end_first])
+def test_contradicted_executors_and_executions(pyrometer: Command, change: Callable[[list[Event]], None]) -> None:
+    events = events_of(ROOT / "corpus" / "logs" / "result_limit.zst")
+    change(events)
+    report = report_of(pyrometer, events)
+    assert "1 times of executors, SQL executions and other events" in notes_of(report)
+    assert report["integrity"]["confidence"] < 1 and report["integrity"]["contradictory"]
+
+
+def test_no_application_is_silent_for_years(pyrometer: Command) -> None:
+    """A log that was cut has no end of its own: the last time counts that others support."""
+    events = without(events_of(ROOT / "corpus" / "logs" / "healthy_iterative.zst"), "SparkListenerApplicationEnd")
+    whole = report_of(pyrometer, events)
+    end_after_years(events)
+    report = report_of(pyrometer, events)
+    assert report["application"]["duration_ms"] == whole["application"]["duration_ms"]
+    assert "finish_ms" in notes_of(report)

@@ -146,7 +146,7 @@ static const enum pyro_task_column read_columns[READ_COLUMNS] = {
 };
 
 /* Durations of tasks that did not succeed are kept as -1 - d until all are known. A Resubmitted record repeats a task
- * that ended before, so it has none. */
+ * that ended before, so it has none; nor has a task whose launch or end is unknown. */
 static const int64_t NO_DURATION = INT64_MIN;
 
 static int64_t marked_duration(int64_t duration, int64_t status)
@@ -184,7 +184,8 @@ static void count_tasks(struct pyro_app *app, int64_t (*buffer)[PYRO_READ_ROWS],
             take_launch(stage, launch);
             if (buffer[PEAK][i] > stage->peak_execution_memory_bytes)
                 stage->peak_execution_memory_bytes = buffer[PEAK][i];
-            durations[next[row]++] = marked_duration(duration, status);
+            bool known = launch > 0 && buffer[FINISH][i] > 0;
+            durations[next[row]++] = known ? marked_duration(duration, status) : NO_DURATION;
         }
     }
 }

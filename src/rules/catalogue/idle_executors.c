@@ -55,7 +55,8 @@ static bool measure(struct pyro_rule_context *context, struct usage *usage)
         pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, rows);
         pyro_task_read(&app->tasks, PYRO_TASK_finish_ms, first, count, rows + READ_ROWS);
         for (size_t i = 0; i < count; i++)
-            spread(usage, pyro_real(rows[i]) - begin, pyro_real(rows[READ_ROWS + i]) - begin);
+            if (rows[i] > 0)
+                spread(usage, pyro_real(rows[i]) - begin, pyro_real(rows[READ_ROWS + i]) - begin);
     }
     pyro_release(context->arena->allocator, rows);
     return true;

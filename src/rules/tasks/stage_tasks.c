@@ -49,7 +49,7 @@ bool pyro_cold_load(struct pyro_rule_context *context, struct pyro_cold *cold)
         pyro_task_read(&app->tasks, PYRO_TASK_executor_row, first, count, rows);
         pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, rows + READ_ROWS);
         for (size_t i = 0; i < count; i++)
-            if (rows[i] >= 0 && rows[i] < (int64_t)executors)
+            if (rows[i] >= 0 && rows[i] < (int64_t)executors && rows[READ_ROWS + i] > 0)
                 keep_smallest(kept + (size_t)rows[i] * slots, &used[rows[i]], slots, pyro_real(rows[READ_ROWS + i]));
     }
     for (size_t i = 0; ok && i < executors; i++)
@@ -113,7 +113,8 @@ static size_t count_tasks(const struct pyro_app *app, const struct pyro_stage *s
     return all > app->tasks.count - stage->first_task ? app->tasks.count - stage->first_task : all;
 }
 
-/* The successful tasks of a stage, by launch; of one time in the order of the log. A mark's kind is the executor's row
+/* The successful tasks of a stage whose times are known, by launch; of one time in the order of the log. A mark's kind
+ * is the executor's row
  * + 1, or 0. */
 static bool order_tasks(const struct pyro_app *app, const struct pyro_stage *stage, struct pyro_marks *marks)
 {
@@ -125,6 +126,8 @@ static bool order_tasks(const struct pyro_app *app, const struct pyro_stage *sta
             continue;
         int64_t launch = pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
                 executor = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, row);
+        if (launch <= 0 || pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row) <= 0)
+            continue;
         bool known = executor >= 0 && executor < (int64_t)app->executors.count;
         pyro_marks_add(marks, (uint64_t)launch ^ (UINT64_C(1) << 63), known ? (uint32_t)executor + 1 : 0, row);
     }

@@ -46,6 +46,8 @@ static void fill(const struct pyro_app *app, struct slices *slices)
     }
     for (size_t row = 0; row < app->tasks.count; row++) {
         double launch = pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row));
+        if (launch <= 0)
+            continue;
         spread(slices, slices->running, launch, pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row)), 1);
         int64_t stage = pyro_task_get(&app->tasks, PYRO_TASK_stage_row, row);
         /* A second attempt waits for the failure of the first. */

@@ -150,6 +150,40 @@ static void test_snapshot(void **state)
     pyro_task_table_done(&copy);
 }
 
+static void clear_odd_ids(void *context, int64_t *row)
+{
+    ++*(size_t *)context;
+    row[PYRO_TASK_id] = row[PYRO_TASK_id] % 2 == 0 ? row[PYRO_TASK_id] : PYRO_NONE;
+}
+
+static void test_edit(void **state)
+{
+    (void)state;
+    enum { ROWS = PYRO_TASK_CHUNK_ROWS + 10 };
+    struct pyro_task_table table, copy;
+    static int64_t values[ROWS];
+    size_t edited = 0;
+    pyro_task_table_init(&table, NULL);
+    for (int64_t i = 0; i < ROWS; i++) {
+        append(&table, values[i] = i);
+        if (i % 3 == 0)
+            assert_true(pyro_task_table_add_metrics(&table, PYRO_SLICE_LITERAL("ab")));
+    }
+    assert_true(pyro_task_table_seal(&table));
+    assert_true(pyro_task_table_snapshot(&table, &copy));
+    assert_true(pyro_task_table_edit(&table, 0, clear_odd_ids, &edited));
+    assert_int_equal(edited, PYRO_TASK_CHUNK_ROWS);
+    check(&copy, values, ROWS); /* as it was */
+    for (size_t i = 0; i < ROWS; i++) {
+        bool cleared = i < PYRO_TASK_CHUNK_ROWS && i % 2 == 1;
+        assert_int_equal(pyro_task_get(&table, PYRO_TASK_id, i), cleared ? PYRO_NONE : (int64_t)i);
+        assert_int_equal(pyro_task_get(&table, PYRO_TASK_index, i), (int64_t)i + PYRO_TASK_index);
+        assert_int_equal(pyro_task_metrics(&table, i).len, i % 3 == 0 ? 2 : 0);
+    }
+    pyro_task_table_done(&table);
+    pyro_task_table_done(&copy);
+}
+
 static void test_append_after_seal(void **state)
 {
     (void)state;
@@ -186,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_widths),   cmocka_unit_test(test_metrics),    cmocka_unit_test(test_chunk_boundaries),
         cmocka_unit_test(test_snapshot), cmocka_unit_test(test_taken_rows), cmocka_unit_test(test_append_after_seal),
+        cmocka_unit_test(test_edit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
