@@ -100,6 +100,11 @@ static bool keep_metrics(struct pyro_batch *batch, bool decoded)
     return end || !decoded;
 }
 
+uint32_t pyro_batch_wanted_by(struct pyro_slice head)
+{
+    return pyro_slice_starts_with(head, "{\"Event\":\"DBCEventLoggingListenerMetadata\"") ? PYRO_BATCH_PHOTON : 0;
+}
+
 static const char *decode_task_end(struct pyro_batch *batch, const struct line *line, const char *end)
 {
     if (!pyro_vec_reserve(&batch->rows, PYRO_TASK_COLUMN_COUNT, batch->allocator)) {

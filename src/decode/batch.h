@@ -15,10 +15,15 @@
 
 /* Beside enum pyro_wanted: what the batches are for. */
 enum {
-    PYRO_BATCH_HISTORY = 1 << 16,   /* pyro_listener_apply() */
-    PYRO_BATCH_SQL = 1 << 18,       /* a history's SQL executions; together with PYRO_WANT_TASK_METRICS */
-    PYRO_BATCH_NO_COLUMNS = 1 << 17 /* not pyro_builder_apply(): records that only it reads are passed over */
+    PYRO_BATCH_HISTORY = 1 << 16,    /* pyro_listener_apply() */
+    PYRO_BATCH_SQL = 1 << 18,        /* a history's SQL executions; together with PYRO_WANT_TASK_METRICS */
+    PYRO_BATCH_NO_COLUMNS = 1 << 17, /* not pyro_builder_apply(): records that only it reads are passed over */
+    PYRO_BATCH_PHOTON = 1 << 19      /* the memory of Photon's operators counts as that of their tasks */
 };
+
+/* What a log that begins with these bytes needs in addition: PYRO_BATCH_PHOTON of Databricks. All batches of a log have
+ * the same. */
+uint32_t pyro_batch_wanted_by(struct pyro_slice head);
 
 /* Peaks of "Task Executor Metrics" that the model keeps, each the largest value seen. */
 enum pyro_executor_peak {

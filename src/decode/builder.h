@@ -129,6 +129,9 @@ struct pyro_builder {
     size_t started_tasks_left; /* of them, when that was done last */
 
     struct pyro_application_starts starts;
+    bool rolled;                      /* a file of Databricks' log said which one it is */
+    int64_t rollover;                 /* number of the newest one */
+    uint64_t missing_rollovers;       /* of files before it */
     struct pyro_slice part_path;      /* where rejected records are said to be */
     uint64_t part_lines, part_offset; /* read of that part before the current batch */
     struct pyro_strbuf scratch;

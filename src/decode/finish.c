@@ -226,7 +226,7 @@ static void finish_application(struct pyro_builder *builder, const struct pyro_l
     integrity->compacted = facts->compacted;
     integrity->beginning_missing = !builder->started;
     integrity->settings_unknown = !has_settings(app);
-    integrity->missing_parts = facts->missing_parts;
+    integrity->missing_parts = facts->missing_parts + builder->missing_rollovers;
     const char *status = !builder->ended                    ? (integrity->in_progress ? "in_progress" : "truncated")
                          : application_failed(builder, app) ? "failed"
                                                             : "completed";

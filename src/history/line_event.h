@@ -31,8 +31,8 @@ static inline enum pyro_line_event pyro_line_event(struct pyro_slice line)
     };
     const struct pyro_slice start = {line.ptr, line.len < NAME_BYTES ? line.len : NAME_BYTES};
     const char *found = pyro_slice_find(start, "SparkListener");
-    if (!found)
-        return PYRO_LINE_OTHER;
+    if (!found) /* with which Databricks' logs begin */
+        return pyro_slice_find(start, "\"DBCEventLoggingListenerMetadata\"") ? PYRO_LINE_LOG_START : PYRO_LINE_OTHER;
     found += strlen("SparkListener");
     size_t left = line.len - (size_t)(found - line.ptr);
     for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)

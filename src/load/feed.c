@@ -19,6 +19,9 @@ void pyro_feed_done(struct pyro_feed *feed)
 static bool decode_front(struct pyro_feed *feed, size_t len)
 {
     struct pyro_chunk *chunk = &feed->chunk;
+    if (!feed->begun && len)
+        chunk->batch.wanted |= pyro_batch_wanted_by((struct pyro_slice){chunk->buffer, len});
+    feed->begun |= len > 0;
     pyro_batch_clear(&chunk->batch);
     if (len &&
         (!pyro_batch_decode(&chunk->batch, chunk->buffer, len) || !feed->sink.apply(feed->sink.context, &chunk->batch)))

@@ -9,6 +9,7 @@ struct pyro_feed {
     struct pyro_load_sink sink; /* where batches and long records go; nothing else of it is used */
     struct pyro_chunk chunk;    /* its buffer holds what no newline has ended yet */
     uint64_t max_record;
+    bool begun;         /* the first line was decoded */
     uint64_t discarded; /* bytes of a record beyond the limit that is being skipped; 0: none */
 };
 

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "base/memory/allocator.h"
 #include "base/threads/cpu_meter.h"
@@ -59,6 +60,8 @@ struct load {
     /* Of the reading thread, unless open_part says otherwise: */
     struct open_part *parts; /* one for each part of the log, open from its first piece to its last */
     size_t part;
+    bool begun;
+    uint32_t wanted;       /* of all batches; known when the first piece was taken */
     uint64_t bytes_before; /* stored bytes of the parts that have been read to their end */
 
     atomic_uint_fast64_t bytes_done;
@@ -144,6 +147,21 @@ static void count_lap(struct load *load, const struct pyro_stopwatch *begun, str
     pthread_mutex_unlock(&load->mutex);
 }
 
+/* What the log begins with decides what all its batches have. */
+static void see_beginning(struct load *load, const struct open_part *part, const struct pyro_chunk *chunk)
+{
+    char head[64];
+    struct pyro_slice text = {chunk->buffer, chunk->len};
+    if (load->begun)
+        return;
+    load->begun = true;
+    if (part->plain) {
+        ssize_t len = pread(part->fd, head, sizeof(head), 0);
+        text = (struct pyro_slice){head, len > 0 ? (size_t)len : 0};
+    }
+    load->wanted = load->sink->wanted | pyro_batch_wanted_by(text);
+}
+
 /* Takes the next piece of the log; *ret_more false when there is none. */
 static enum pyro_status take_piece(struct load *load, struct pyro_chunk *chunk, struct piece *piece, bool *ret_more,
                                    struct pyro_error *error)
@@ -172,6 +190,8 @@ static enum pyro_status take_piece(struct load *load, struct pyro_chunk *chunk, 
         count_lap(load, &begun, &load->reading);
         add_progress(load, part);
     }
+    see_beginning(load, part, chunk);
+    chunk->batch.wanted = load->wanted;
     if (end) {
         if (!part->plain) {
             load->bytes_before = atomic_load_explicit(&load->bytes_done, memory_order_relaxed);
@@ -358,6 +378,8 @@ static enum pyro_status apply_stream(struct applier *applier, const struct pyro_
         pyro_error_at(error, part->path.ptr, UINT64_MAX);
         return status;
     }
+    applier->seam.begun = true;
+    applier->seam.chunk.batch.wanted = chunk->batch.wanted;
     bool ok = pyro_feed_add(&applier->seam, chunk->head.ptr, chunk->head.len);
     ok = ok && (!chunk->len || sink->apply(sink->context, &chunk->batch));
     ok = ok && pyro_feed_add(&applier->seam, chunk->tail.ptr, chunk->tail.len);

@@ -12,6 +12,7 @@ struct pyro_builder;
 /* application.c */
 PYRO_DECODER(log_start);
 PYRO_DECODER(application_start);
+PYRO_DECODER(databricks_metadata);
 PYRO_DECODER(application_end);
 PYRO_DECODER(environment_update);
 PYRO_DECODER(resource_profile_added);

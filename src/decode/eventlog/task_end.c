@@ -99,11 +99,14 @@ PYRO_JSON_KEYS(info_keys, (INFO_ID, "Task ID"), (INFO_INDEX, "Index"), (INFO_ATT
 /* Texts of a record as written. They become texts of the batch when the record has been read to its end. */
 struct task_texts {
     struct pyro_slice executor, host, locality, reason;
+    int64_t photon_bytes; /* peaks of the memory of Photon's operators, added as Spark adds those of its own */
 };
 
-static void decode_accumulables(struct pyro_json_reader *json, struct pyro_batch *batch)
+static void decode_accumulables(struct pyro_json_reader *json, struct pyro_batch *batch, struct task_texts *texts)
 {
-    struct pyro_json_reader again = *json;
+    struct pyro_json_reader again = *json, photon = again;
+    if ((batch->wanted & PYRO_BATCH_PHOTON) && !(batch->wanted & PYRO_BATCH_NO_COLUMNS))
+        texts->photon_bytes = pyro_decode_photon_memory(&photon);
     bool metrics = batch->wanted & PYRO_WANT_TASK_METRICS, history = batch->wanted & PYRO_BATCH_HISTORY;
     if (history)
         pyro_gather_accumulables(&batch->history, json);
@@ -163,7 +166,7 @@ static void decode_info(struct pyro_json_reader *json, struct pyro_batch *batch,
             break;
         case INFO_ACCUMULABLES:
             if (batch)
-                decode_accumulables(json, batch);
+                decode_accumulables(json, batch, texts);
             else
                 pyro_json_skip_array_fast(json);
             break;
@@ -327,6 +330,8 @@ bool pyro_decode_task_end(struct pyro_json_reader *json, struct pyro_batch *batc
     }
     if (!pyro_json_record_end(json))
         return false;
+    if (texts.photon_bytes > row[PYRO_TASK_peak_execution_memory_bytes])
+        row[PYRO_TASK_peak_execution_memory_bytes] = texts.photon_bytes;
     if (row[PYRO_TASK_stage] == PYRO_NONE)
         return pyro_json_refuse(json, "the end of a task without its stage");
     if (row[PYRO_TASK_id] == PYRO_NONE)

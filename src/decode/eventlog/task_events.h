@@ -15,6 +15,9 @@ bool pyro_decode_task_end(struct pyro_json_reader *json, struct pyro_batch *batc
 bool pyro_decode_task_start(struct pyro_json_reader *json, struct pyro_batch *batch, int64_t *row);
 /* The array of a task's accumulables: appends what pyro_task_metrics() returns of it. */
 void pyro_decode_task_metrics(struct pyro_json_reader *json, struct pyro_strbuf *metrics);
+/* "peak memory usage" of the Photon operators in an array of accumulables, in bytes; 0: none, or it cannot be read. The
+ * reader may be left anywhere. */
+int64_t pyro_decode_photon_memory(struct pyro_json_reader *json);
 /* An object of executor metrics: raises `peaks` (PYRO_PEAK_COUNT values) to what it holds. */
 bool pyro_decode_executor_metrics(struct pyro_json_reader *json, int64_t *peaks);
 
