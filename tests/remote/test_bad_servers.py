@@ -184,6 +184,46 @@ def test_too_long(site: Site) -> None:
     assert time.monotonic() - began < 20
 
 
+def without_end(site: Site, piece: bytes, pause_s: float = 0, status: int = 200, header: bool = False) -> Answer:
+    """A body, or a header, that goes on until the test ends."""
+
+    def answer(handler: Handler) -> None:
+        handler.send_response(status)
+        (handler.flush_headers if header else handler.end_headers)()
+        while not site.stopping.wait(pause_s):
+            handler.wfile.write(piece)
+            handler.wfile.flush()
+
+    return answer
+
+
+@pytest.mark.parametrize("status", [404, 500, 503])
+def test_answers_of_other_statuses_end(site: Site, status: int) -> None:
+    """Enough of an endless body is read to say what the server says."""
+    url = site.put("/endless", without_end(site, b"sorry " * 10000, status=status))
+    assert f"the server answers {status}" in refused(url + "?x=1") and len(site.asked) <= 3
+
+
+def test_headers_end(site: Site) -> None:
+    url = site.put("/endless", without_end(site, b"X-More: " + b"x" * 1000 + b"\r\n", header=True))
+    assert "header of the answer is larger" in refused(url + "?x=1")
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_drips_end(site: Site, status: int) -> None:
+    """400 bytes a second are more than nothing, and less than any server sends."""
+    url = site.put("/dripping", without_end(site, b"{" * 40, 0.1, status))
+    assert "too slowly" in refused(url + "?x=1", "--timeout", "1")
+
+
+def test_a_crawl_ends(site: Site, tmp_path: Path) -> None:
+    lists = {"endless": without_end(site, b"no " * 10000, status=500), "dripping": without_end(site, b"{" * 40, 0.1, 404)}
+    for name, answer in lists.items():
+        site.put("/api/v1/applications", answer)
+        done = run("crawl", site.url, "--once", "--timeout", "1", "--store", f"sqlite:{tmp_path}/{name}.db")
+        assert done.exit == 3 and not done.timed_out, done.explain()
+
+
 def test_silence(site: Site) -> None:
     def silent(handler: Handler) -> None:
         site.stopping.wait(20)

@@ -119,7 +119,7 @@ enum pyro_status pyro_http_refused(const struct pyro_exchange_answer *answer, st
 #include "base/memory/allocator.h"
 #include "source/http/http_client.h"
 
-enum { TIMEOUT_S = 120, CONNECT_TIMEOUT_S = 20, LEAST_BYTES_A_SECOND = 16 };
+enum { TIMEOUT_S = 120, CONNECT_TIMEOUT_S = 20, AWAKE_BYTES_A_SECOND = 16 };
 
 bool pyro_http_available(void)
 {
@@ -179,12 +179,13 @@ static void set_options(struct pyro_http *http)
     const char *ca_file = authorities(&http->options);
     CURL *curl = http->curl;
     long timeout = http->options.timeout_s ? (long)http->options.timeout_s : TIMEOUT_S;
+    http->timeout_s = timeout;
     set_protocols(curl);
     set_credentials(http);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_MAXREDIRS, (long)PYRO_HTTP_REDIRECTIONS);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, timeout < CONNECT_TIMEOUT_S ? timeout : (long)CONNECT_TIMEOUT_S);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)LEAST_BYTES_A_SECOND);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)AWAKE_BYTES_A_SECOND);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, timeout);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "pyrometer/" PYROMETER_VERSION);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, http->reason);

@@ -25,11 +25,14 @@ struct pyro_http_options {
     const char *token;   /* a bearer token; NULL: none */
     const char *ca_file; /* certificates of authorities, as PEM; NULL: CURL_CA_BUNDLE, SSL_CERT_FILE or the system's */
     bool cookies;        /* those that an answer sets go with later requests of this client */
-    unsigned timeout_s;  /* an answer with less than a few bytes a second during this time is given up; 0: 120 */
+    /* An answer with less than a few bytes a second during this time is given up, and one that takes more than twice
+     * this time and a second for every 8 KiB; 0: 120. */
+    unsigned timeout_s;
     /* Asked several times a second; true stops the request with PYRO_ERROR_CANCELLED. May be NULL. */
     bool (*stopped)(void *context, uint64_t received, uint64_t expected);
     void *context;
-    /* Gets the body of the last answer that is of another status than 200, up to PYRO_HTTP_KEPT_BYTES, where only an
+    /* Gets the body of the last answer that is of another status than 200, up to PYRO_HTTP_KEPT_BYTES (an answer is
+     * given up there, and counts as complete), where only an
      * excerpt goes into the message; empty after any other answer. NULL: not wanted. */
     struct pyro_strbuf *refusal;
 };

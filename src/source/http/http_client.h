@@ -11,6 +11,7 @@ enum { PYRO_HTTP_REDIRECTIONS = 5 };
 struct pyro_http {
     struct pyro_http_options options;
     CURL *curl;
+    int64_t timeout_s;            /* of the options, or the default */
     char reason[CURL_ERROR_SIZE]; /* of the last failure */
 };
 

@@ -7,13 +7,20 @@
 #include <time.h>
 
 #include "base/json/scan.h"
+#include "base/numbers/saturate.h"
+#include "base/threads/thread.h"
 #include "source/http/http_client.h"
 
 enum {
     EXCERPT_BYTES = 200,  /* of an error's text */
     LONGEST_PAUSE_S = 60, /* between two tries, whatever the server asks for */
-    TICKS_PER_S = 10      /* of a pause */
+    TICKS_PER_S = 10,     /* of a pause */
+    HEADER_BYTES = 256 << 10
 };
+
+/* How long an answer may take: the time that its bytes, sent and received, take at the least rate, and twice the
+ * timeout. In any case it ends after 12 hours. */
+enum { LEAST_BYTES_A_SECOND = 8 << 10, LONGEST_S = 12 * 3600 };
 
 /* Where the body of an answer goes. */
 struct sink {
@@ -31,7 +38,11 @@ struct transfer {
     const struct sink *sink;
     struct pyro_exchange_answer answer;
     int64_t retry_at_s; /* Retry-After as a date; -1: none */
+    int64_t began_ms;
+    uint64_t header_bytes, refusal_bytes;
     bool refused, too_long, stopped;
+    bool too_slow;
+    bool cut; /* enough of the body of a status other than 200 was received */
     char excerpt[EXCERPT_BYTES + 1];
     size_t excerpt_len;
 };
@@ -68,7 +79,9 @@ static size_t take_body(char *bytes, size_t one, size_t len, void *context)
         transfer->excerpt_len = add_excerpt(transfer->excerpt, transfer->excerpt_len, bytes, len);
         if (transfer->http->options.refusal)
             keep_refusal(transfer->http->options.refusal, bytes, len);
-        return len;
+        transfer->refusal_bytes += len;
+        transfer->cut = transfer->refusal_bytes > PYRO_HTTP_KEPT_BYTES;
+        return transfer->cut ? 0 : len;
     }
     if (len > transfer->request->limit - transfer->answer.bytes) {
         transfer->too_long = true;
@@ -123,6 +136,11 @@ static size_t take_header(char *line, size_t one, size_t len, void *context)
     struct transfer *transfer = context;
     struct pyro_slice date = value_of("Date", line, len), retry = value_of("Retry-After", line, len);
     (void)one;
+    transfer->header_bytes += len;
+    if (transfer->header_bytes > HEADER_BYTES) {
+        transfer->too_long = true;
+        return 0;
+    }
     if (len >= 5 && memcmp(line, "HTTP/", 5) == 0) /* another answer, after a redirection */
         transfer->answer.date_ms = transfer->answer.retry_after_s = transfer->retry_at_s = -1;
     if (date.ptr && date_of(date) >= 0)
@@ -134,10 +152,23 @@ static size_t take_header(char *line, size_t one, size_t len, void *context)
     return len;
 }
 
+static int64_t taken_ms(const struct transfer *transfer)
+{
+    return pyro_sub_saturating(pyro_clock_ms(), transfer->began_ms);
+}
+
+/* libcurl's own limit of the rate holds for each moment, and is only for servers that send nothing. */
+static bool is_too_slow(const struct transfer *transfer, curl_off_t bytes)
+{
+    int64_t allowed_s = 2 * transfer->http->timeout_s + (int64_t)bytes / LEAST_BYTES_A_SECOND;
+    if (allowed_s > LONGEST_S)
+        allowed_s = LONGEST_S;
+    return taken_ms(transfer) > 1000 * allowed_s;
+}
+
 static int show_progress(void *context, curl_off_t total, curl_off_t received, curl_off_t up_total, curl_off_t up)
 {
     (void)up_total;
-    (void)up;
     struct transfer *transfer = context;
     const struct pyro_http_options *options = &transfer->http->options;
     if (total > 0 && transfer->request->method != PYRO_HTTP_HEAD && (uint64_t)total > transfer->request->limit) {
@@ -145,7 +176,8 @@ static int show_progress(void *context, curl_off_t total, curl_off_t received, c
         return 1;
     }
     transfer->stopped = options->stopped && options->stopped(options->context, (uint64_t)received, (uint64_t)total);
-    return transfer->stopped;
+    transfer->too_slow = is_too_slow(transfer, received + up);
+    return transfer->stopped || transfer->too_slow;
 }
 
 /* ---- One try ----------------------------------------------------------------------------------------------------- */
@@ -184,7 +216,10 @@ static CURLcode try_once(struct transfer *transfer)
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, show_progress);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer);
+    transfer->began_ms = pyro_clock_ms();
     CURLcode result = perform(curl);
+    if (transfer->cut && result == CURLE_WRITE_ERROR)
+        result = CURLE_OK; /* its status says all */
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
     answer->status = (unsigned)status;
@@ -221,7 +256,7 @@ static bool is_busy(unsigned status)
 static bool is_worth_another_try(const struct transfer *transfer, CURLcode result)
 {
     const struct pyro_http_request *request = transfer->request;
-    if (transfer->refused || transfer->too_long || transfer->stopped)
+    if (transfer->refused || transfer->too_long || transfer->too_slow || transfer->stopped)
         return false;
     if (request->method == PYRO_HTTP_POST && !request->repeatable)
         return false;
@@ -250,6 +285,13 @@ static enum pyro_status say_failed(const struct transfer *transfer, CURLcode res
     bool download = !transfer->sink->every_status;
     if (transfer->stopped)
         return pyro_error_set(error, PYRO_ERROR_CANCELLED, "cancelled");
+    if (transfer->too_slow)
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "the server sends too slowly: %llu bytes came in %lld s%s",
+                              (unsigned long long)(transfer->answer.bytes + transfer->refusal_bytes),
+                              (long long)taken_ms(transfer) / 1000, download ? ": try again, or raise --timeout" : "");
+    if (transfer->header_bytes > HEADER_BYTES)
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "the header of the answer is larger than %d bytes",
+                              HEADER_BYTES);
     if (transfer->too_long)
         return pyro_error_set(error, PYRO_ERROR_INPUT, "the answer is larger than the limit of %llu bytes%s",
                               (unsigned long long)transfer->request->limit, download ? ": see --max-download" : "");
