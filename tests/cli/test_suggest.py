@@ -7,6 +7,7 @@ import math
 import os
 import re
 import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -15,8 +16,9 @@ import textwrap
 import time
 import types
 from pathlib import Path
-from typing import Any, List
+from typing import Any, Dict, List
 
+import conftest
 import pytest
 from cli_command import ROOT, Command, pyrometer  # noqa: F401  (fixture)
 from schemas import check
@@ -204,6 +206,58 @@ def test_apply_makes_a_file(pyrometer: Command, store: Path, nightly: Runs, tmp_
     assert document["applied"]["kept"] is None
     run = pyrometer("suggest", "--app", "nightly", "-s", f"sqlite:{store}", "--apply", tmp_path / "none" / "x.conf")
     assert run.returncode == 4 and run.stderr.count("\n") == 1
+
+
+def continued(text: str) -> Dict[str, str]:
+    """The settings of a file as java.util.Properties reads it."""
+    found, lines = {}, re.split("\r\n|\r|\n", text)
+    while lines:
+        line = lines.pop(0).lstrip()
+        if not line or line[0] in "#!":
+            continue
+        while re.search(r"(?<!\\)(?:\\\\)*\\$", line):
+            line = line[:-1] + (lines.pop(0).lstrip() if lines else "")
+        key, value = re.fullmatch(r"([^\s=:]+)\s*[=:]?\s*(.*)", line, re.S).groups()  # type: ignore[union-attr]
+        found[key] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["a b\\", "a b\\\n", "a b\\\r\n", "a b\\\\", "a \\\n  spark.executor.instances 9\nc d\n", "# a\\\nc d\\\n  \n", "a b\rc d\r"],
+)
+def test_apply_to_lines_that_go_on(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path, before: str) -> None:  # noqa: F811
+    file = tmp_path / "spark-defaults.conf"
+    file.write_text(before, encoding="utf-8", newline="")
+    apply(pyrometer, store, file)
+    with file.open(encoding="utf-8", newline="") as applied:
+        text = applied.read()
+    assert text.startswith(before)
+    assert continued(text) == {**continued(before), "spark.executor.instances": "5"}
+
+
+def test_two_writers_lose_nothing(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811
+    """Of two stores, so that only the file is what they share."""
+    other = tmp_path / "other.db"
+    shutil.copy(store, other)
+    runs = Runs(other)
+    runs.count = 24
+    runs.add_finding(runs.add(Made(8, 2, status="failed")), "executor-oom", "Tasks could not get execution memory.")
+    settings = ["spark.executor.instances 5", "spark.executor.cores 1"]
+    for round_ in range(20):
+        folder = tmp_path / str(round_)
+        folder.mkdir()
+        file = folder / "spark-defaults.conf"
+        file.write_text("spark.app.name x\n", encoding="utf-8")
+        writers = []
+        for number, origin in enumerate((store, other)):
+            copy = folder / f"{number}.db"
+            shutil.copy(origin, copy)
+            command = [conftest.binary_path(), "suggest", "--app", "nightly", "-s", f"sqlite:{copy}", "--apply", file]
+            writers.append(subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
+        ends = [writer.communicate(timeout=60)[1] for writer in writers]
+        assert [writer.returncode for writer in writers] == [0, 0], ends
+        assert sorted(file.read_text(encoding="utf-8").splitlines()) == sorted(["spark.app.name x", *settings])
 
 
 def test_what_was_rolled_back_is_not_applied_again(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811

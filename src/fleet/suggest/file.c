@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/files/replace_file.h"
 #include "base/files/whole_file.h"
@@ -20,12 +21,44 @@ static struct pyro_slice key_of(struct pyro_slice line)
     return (struct pyro_slice){line.ptr + from, to - from};
 }
 
-static bool next_line(struct pyro_slice *rest, struct pyro_slice *ret)
+/* Bytes of the first line of a text, with its end: \n, \r or \r\n. `ret_ended`: it has one. */
+static size_t natural_line(struct pyro_slice text, size_t *ret_content, bool *ret_ended)
 {
+    size_t len = 0;
+    while (len < text.len && text.ptr[len] != '\n' && text.ptr[len] != '\r')
+        len++;
+    *ret_content = len;
+    *ret_ended = len < text.len;
+    if (*ret_ended)
+        len += text.ptr[len] == '\r' && len + 1 < text.len && text.ptr[len + 1] == '\n' ? 2 : 1;
+    return len;
+}
+
+/* Whether an odd number of backslashes ends these bytes. */
+static bool goes_on(const char *bytes, size_t len)
+{
+    size_t count = 0;
+    while (count < len && bytes[len - 1 - count] == '\\')
+        count++;
+    return count % 2 == 1;
+}
+
+/* A line as java.util.Properties has it: with those that it goes on in. Comments and blank lines do not go on.
+ * `ret_open`: the text ends where the line would go on. May be NULL. */
+static bool next_line(struct pyro_slice *rest, struct pyro_slice *ret, bool *ret_open)
+{
+    size_t len = 0, content = 0;
+    bool ended = false, open = false;
     if (rest->len == 0)
         return false;
-    const char *end = memchr(rest->ptr, '\n', rest->len);
-    size_t len = end ? (size_t)(end - rest->ptr) + 1 : rest->len;
+    do {
+        struct pyro_slice left = {rest->ptr + len, rest->len - len};
+        size_t more = natural_line(left, &content, &ended);
+        open = goes_on(left.ptr, content) && (len > 0 || key_of((struct pyro_slice){left.ptr, content}).len > 0);
+        len += more;
+    } while (open && ended && len < rest->len);
+    if (ret_open)
+        *ret_open = open;
     *ret = (struct pyro_slice){rest->ptr, len};
     *rest = (struct pyro_slice){rest->ptr + len, rest->len - len};
     return true;
@@ -44,7 +77,7 @@ static size_t setting_of(struct pyro_slice line, const struct pyro_suggest_setti
 static bool has_later_line(struct pyro_slice rest, const struct pyro_suggest_setting *setting)
 {
     struct pyro_slice line;
-    while (next_line(&rest, &line))
+    while (next_line(&rest, &line, NULL))
         if (setting_of(line, setting, 1) == 0)
             return true;
     return false;
@@ -62,18 +95,24 @@ bool pyro_defaults_file_edit(struct pyro_slice text, const struct pyro_suggest_s
                              struct pyro_strbuf *ret)
 {
     struct pyro_slice rest = text, line;
-    while (next_line(&rest, &line)) {
+    bool open = false;
+    while (next_line(&rest, &line, &open)) {
         size_t i = setting_of(line, settings, count);
-        if (i == count || (settings[i].value.ptr && has_later_line(rest, &settings[i])))
+        bool stays = i == count || (settings[i].value.ptr && has_later_line(rest, &settings[i]));
+        if (stays)
             pyro_strbuf_add_slice(ret, line);
         else if (settings[i].value.ptr)
             add_setting(ret, &settings[i]);
+        open = open && stays;
     }
     for (size_t i = 0; i < count; i++) {
         if (!settings[i].value.ptr || has_later_line(text, &settings[i]))
             continue;
-        if (ret->len > 0 && ret->data[ret->len - 1] != '\n')
+        if (ret->len > 0 && ret->data[ret->len - 1] != '\n' && ret->data[ret->len - 1] != '\r')
             pyro_strbuf_add_char(ret, '\n');
+        if (open) /* a blank line is what the last one goes on in */
+            pyro_strbuf_add_char(ret, '\n');
+        open = false;
         add_setting(ret, &settings[i]);
     }
     return !ret->failed;
@@ -112,10 +151,30 @@ struct pyro_slice pyro_defaults_file_copy(struct pyro_arena *arena, struct pyro_
     return pyro_arena_printf(arena, "%s.before-%s", path.ptr, id.ptr);
 }
 
-enum pyro_status pyro_defaults_file_write(const char *path, const char *like, struct pyro_slice text,
-                                          struct pyro_error *error)
+enum pyro_status pyro_defaults_file_write(const char *path, const char *like, struct pyro_slice former,
+                                          struct pyro_slice text, struct pyro_error *error)
 {
-    const struct pyro_replacement how = {.mode = 0666, .like = like, .lasts = true};
+    const struct pyro_replacement how = {.mode = 0666, .like = like, .lasts = true, .former = &former};
     int failure = pyro_replace_file(path, text, &how);
+    if (failure == ESTALE)
+        return fail(error, PYRO_ERROR_OUTPUT, path,
+                    "another program changed it meanwhile, and it stays so; look at it, then try again");
     return failure ? fail(error, PYRO_ERROR_OUTPUT, path, strerror(failure)) : PYRO_OK;
+}
+
+enum pyro_status pyro_defaults_file_lock(const char *path, int *ret, struct pyro_error *error)
+{
+    enum { WAIT_MS = 30000 };
+    *ret = pyro_lock_folder_of(path, WAIT_MS);
+    if (*ret == -EWOULDBLOCK)
+        return fail(error, PYRO_ERROR_OUTPUT, path,
+                    "another process has been changing files of its folder for 30 s; try again");
+    /* Where folders have no locks, what is compared before the file is replaced is all there is. */
+    return PYRO_OK;
+}
+
+void pyro_defaults_file_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock);
 }

@@ -174,7 +174,7 @@ static enum pyro_status keep_former(pyro_suggestion *suggestion, struct pyro_sli
     bool exists;
     PYRO_TRY(pyro_defaults_file_read(kept, &suggestion->arena, &found, &exists, error));
     if (!exists)
-        return pyro_defaults_file_write(kept, path.ptr, content, error);
+        return pyro_defaults_file_write(kept, path.ptr, PYRO_SLICE_NULL, content, error);
     pyro_digest(found, other);
     if (strcmp(hash, other) == 0)
         return PYRO_OK;
@@ -219,8 +219,9 @@ static enum pyro_status check_known(pyro_store *store, pyro_suggestion *suggesti
     return PYRO_OK;
 }
 
+/* *ret_former: what the file must still contain when it is replaced; a null slice: nothing. */
 static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, struct pyro_slice path,
-                             struct pyro_strbuf *text, struct pyro_error *error)
+                             struct pyro_strbuf *text, struct pyro_slice *ret_former, struct pyro_error *error)
 {
     const struct pyro_candidate *chosen = &suggestion->result.chosen;
     struct pyro_arena *arena = &suggestion->arena;
@@ -228,6 +229,7 @@ static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, str
     char hash[PYRO_DIGEST_BYTES];
     bool exists;
     PYRO_TRY(pyro_defaults_file_read(path.ptr, arena, &before, &exists, error));
+    *ret_former = exists ? before : PYRO_SLICE_NULL;
     pyro_digest(before, hash);
     PYRO_TRY(check_unchanged(store, suggestion, path, hash, error));
     if (!pyro_defaults_file_edit(before, chosen->settings, chosen->setting_count, text))
@@ -246,33 +248,43 @@ static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, str
     return suggestion->applied.after.ptr ? PYRO_OK : pyro_no_memory(error);
 }
 
-enum pyro_status pyro_suggestion_apply(pyro_store *store, pyro_suggestion *suggestion, const char *path,
+static enum pyro_status edit_and_write(pyro_store *store, pyro_suggestion *suggestion, struct pyro_slice target,
                                        struct pyro_error *error)
 {
     struct pyro_strbuf text;
-    struct pyro_slice target;
-    pyro_error_clear(error);
-    if (!store || !suggestion || !path)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store, the suggestion or the file is missing");
-    if (!suggestion->result.has_settings)
-        return PYRO_OK;
-    bool applied;
-    PYRO_TRY(resolve(path, &suggestion->arena, &target, error));
-    PYRO_TRY(check_known(store, suggestion, target, &applied, error));
-    if (applied)
-        return PYRO_OK;
+    struct pyro_slice former = PYRO_SLICE_NULL;
     pyro_strbuf_init(&text, suggestion->arena.allocator);
-    enum pyro_status status = edit(store, suggestion, target, &text, error);
+    enum pyro_status status = edit(store, suggestion, target, &text, &former, error);
     /* The row first: a file that changes without one could not be rolled back. */
     if (status == PYRO_OK)
         status = put(store, suggestion, "applied", suggestion->result.rung, error);
     if (status == PYRO_OK) {
-        status = pyro_defaults_file_write(target.ptr, target.ptr, pyro_strbuf_slice(&text), error);
+        status = pyro_defaults_file_write(target.ptr, target.ptr, former, pyro_strbuf_slice(&text), error);
         struct pyro_error other = {.size = sizeof(other)};
         if (status != PYRO_OK)
             pyro_ignore_status(put(store, suggestion, "refused", "the file could not be written", &other),
                                "the file is what failed first");
     }
     pyro_strbuf_done(&text);
+    return status;
+}
+
+enum pyro_status pyro_suggestion_apply(pyro_store *store, pyro_suggestion *suggestion, const char *path,
+                                       struct pyro_error *error)
+{
+    struct pyro_slice target;
+    bool applied = false;
+    int lock = -1;
+    pyro_error_clear(error);
+    if (!store || !suggestion || !path)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store, the suggestion or the file is missing");
+    if (!suggestion->result.has_settings)
+        return PYRO_OK;
+    PYRO_TRY(resolve(path, &suggestion->arena, &target, error));
+    PYRO_TRY(pyro_defaults_file_lock(target.ptr, &lock, error));
+    enum pyro_status status = check_known(store, suggestion, target, &applied, error);
+    if (status == PYRO_OK && !applied)
+        status = edit_and_write(store, suggestion, target, error);
+    pyro_defaults_file_unlock(lock);
     return status;
 }

@@ -107,7 +107,7 @@ static enum pyro_status check_file(const struct all_kept *all, struct pyro_arena
 }
 
 /* The former file takes its place again: nothing else has changed it, as its hash says. */
-static enum pyro_status roll_back(struct pyro_review *review, struct pyro_arena *arena, struct pyro_error *error)
+static enum pyro_status put_back(struct pyro_review *review, struct pyro_arena *arena, struct pyro_error *error)
 {
     const struct pyro_kept_suggestion *kept = review->kept;
     struct pyro_slice before = PYRO_SLICE_LITERAL("");
@@ -126,9 +126,24 @@ static enum pyro_status roll_back(struct pyro_review *review, struct pyro_arena 
     if (kept->kept.ptr && (!exists || !kept->before.ptr || !pyro_slice_is(kept->before, hash)))
         return pyro_error_set(error, PYRO_ERROR_INPUT, "%.300s is not the former file any more; %.300s is unchanged",
                               kept->kept.ptr, kept->target.ptr);
-    PYRO_TRY(pyro_defaults_file_write(kept->target.ptr, kept->target.ptr, before, error));
+    struct pyro_slice now;
+    PYRO_TRY(pyro_defaults_file_read(kept->target.ptr, arena, &now, &exists, error));
+    pyro_digest(now, hash);
+    if (!exists || !kept->after.ptr || !pyro_slice_is(kept->after, hash))
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "%.300s was changed meanwhile, and it stays so",
+                              kept->target.ptr);
+    PYRO_TRY(pyro_defaults_file_write(kept->target.ptr, kept->target.ptr, now, before, error));
     review->rolled_back = true;
     return PYRO_OK;
+}
+
+static enum pyro_status roll_back(struct pyro_review *review, struct pyro_arena *arena, struct pyro_error *error)
+{
+    int lock = -1;
+    PYRO_TRY(pyro_defaults_file_lock(review->kept->target.ptr, &lock, error));
+    enum pyro_status status = put_back(review, arena, error);
+    pyro_defaults_file_unlock(lock);
+    return status;
 }
 
 static enum pyro_status review_one(pyro_store *store, const struct all_kept *all, bool takes_back,

@@ -110,12 +110,53 @@ static void test_failures_leave_nothing(void **state)
     assert_int_equal(pyro_replace_file(longest, PYRO_SLICE_LITERAL("x"), &how), ENAMETOOLONG);
 }
 
+static int replace_if(const char *former, const char *content)
+{
+    const struct pyro_slice text = pyro_slice_from(former);
+    const struct pyro_replacement how = {.mode = 0600, .former = &text};
+    return pyro_replace_file(path, pyro_slice_from(content), &how);
+}
+
+/* What another program wrote meanwhile stays, also what only begins alike. */
+static void test_only_if_unchanged(void **state)
+{
+    (void)state;
+    assert_int_equal(replace_if("x", "a"), ESTALE);
+    assert_int_equal(replace_if(NULL, "one"), 0);
+    assert_int_equal(replace_if(NULL, "two"), ESTALE);
+    assert_int_equal(replace_if("", "two"), ESTALE);
+    assert_int_equal(replace_if("on", "two"), ESTALE);
+    assert_int_equal(replace_if("ones", "two"), ESTALE);
+    assert_int_equal(replace_if("onE", "two"), ESTALE);
+    assert_file(path, "one", 0600);
+    assert_int_equal(replace_if("one", ""), 0);
+    assert_int_equal(replace_if("", "two"), 0);
+    assert_file(path, "two", 0600);
+    assert_int_equal(files(), 1);
+}
+
+static void test_one_at_a_time(void **state)
+{
+    int lock = pyro_lock_folder_of(path, 0);
+    (void)state;
+    assert_true(lock >= 0);
+    assert_int_equal(pyro_lock_folder_of(other, 0), -EWOULDBLOCK);
+    close(lock);
+    lock = pyro_lock_folder_of(other, 0);
+    assert_true(lock >= 0);
+    close(lock);
+    assert_int_equal(files(), 0);
+    assert_int_equal(pyro_lock_folder_of("/none/file", 0), -ENOENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_content_and_permissions, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_the_old_file_stays_as_it_was, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_failures_leave_nothing, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_only_if_unchanged, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_one_at_a_time, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
