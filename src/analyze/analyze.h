@@ -10,6 +10,8 @@
 enum pyro_status pyro_analyze(struct pyro_app *app, struct pyro_error *error);
 
 /* Steps of pyro_analyze(), each in the file of its name. */
+enum pyro_status pyro_analyze_profiles(struct pyro_app *app,
+                                       struct pyro_error *error); /* in task_slots.c: what resource profiles ask for */
 enum pyro_status pyro_analyze_stages(struct pyro_app *app,
                                      struct pyro_error *error); /* per-stage sums, quantiles, tasks_by_stage */
 enum pyro_status pyro_analyze_executors(struct pyro_app *app,

@@ -95,19 +95,39 @@ double pyro_sql_shuffle_partitions(const struct pyro_app *app, int64_t sql)
     return pyro_real(pyro_sql_property_int(app, sql, "spark.sql.shuffle.partitions", 200));
 }
 
-double pyro_app_task_cpus(const struct pyro_app *app)
+const struct pyro_executor *pyro_app_largest_executor(const struct pyro_app *app)
 {
-    return fmax(1, pyro_real(pyro_app_property_int(app, "spark.task.cpus", 1)));
+    const struct pyro_executor *largest = NULL;
+    for (size_t i = 0; i < app->executors.count; i++)
+        if (app->executors.items[i].cores > (largest ? largest->cores : 0))
+            largest = &app->executors.items[i];
+    return largest;
+}
+
+double pyro_app_executor_cores(const struct pyro_app *app)
+{
+    const struct pyro_executor *largest = pyro_app_largest_executor(app);
+    int64_t cores = largest ? largest->cores : pyro_app_property_int(app, "spark.executor.cores", 1);
+    return fmax(1, pyro_real(cores));
 }
 
 double pyro_app_slots_per_executor(const struct pyro_app *app)
 {
-    double cores = 0;
-    for (size_t i = 0; i < app->executors.count; i++)
-        cores = fmax(cores, pyro_real(app->executors.items[i].cores));
-    if (cores < 1)
-        cores = pyro_real(pyro_app_property_int(app, "spark.executor.cores", 1));
-    return fmax(1, floor(cores / pyro_app_task_cpus(app)));
+    const struct pyro_executor *largest = pyro_app_largest_executor(app);
+    if (largest)
+        return (double)pyro_executor_slots(app, largest, NULL);
+    int64_t cores = pyro_whole(pyro_app_executor_cores(app));
+    return fmax(1, (double)pyro_slots_of(app, 0, 0, cores, PYRO_SLICE_NULL).count);
+}
+
+double pyro_app_cores_per_slot(const struct pyro_app *app)
+{
+    return pyro_app_executor_cores(app) / pyro_app_slots_per_executor(app);
+}
+
+double pyro_app_peak_slots(const struct pyro_app *app)
+{
+    return fmax(1, pyro_real(app->numbers.cores_peak) / pyro_app_cores_per_slot(app));
 }
 
 /* What the run set, or Spark's default, but no less than what was measured. */
@@ -149,7 +169,7 @@ double pyro_app_slot_memory(const struct pyro_app *app)
     return usable * pyro_app_memory_fraction(app) / pyro_app_slots_per_executor(app);
 }
 
-double pyro_slots_between(const struct pyro_app *app, int64_t from, int64_t to)
+double pyro_slots_between(const struct pyro_app *app, const struct pyro_stage *stage, int64_t from, int64_t to)
 {
     double length = pyro_span(from, to), sum = 0, at_once = 0;
     double begin = (double)from, end = (double)to;
@@ -157,7 +177,9 @@ double pyro_slots_between(const struct pyro_app *app, int64_t from, int64_t to)
         const struct pyro_executor *executor = &app->executors.items[i];
         double added = executor->added_ms == PYRO_NONE ? begin : (double)executor->added_ms;
         double removed = executor->removed_ms == PYRO_NONE ? end : (double)executor->removed_ms;
-        double slots = fmax(1, floor(pyro_real(executor->cores) / pyro_app_task_cpus(app)));
+        if (stage && !pyro_executor_serves(app, executor, stage))
+            continue;
+        double slots = (double)pyro_executor_slots(app, executor, stage);
         if (removed >= begin && added <= begin)
             at_once += slots;
         sum += fmax(0, fmin(removed, end) - fmax(added, begin)) * slots;
@@ -183,7 +205,7 @@ double pyro_stage_read_bytes(const struct pyro_stage *stage)
 
 double pyro_stage_slots(const struct pyro_app *app, const struct pyro_stage *stage)
 {
-    double slots = pyro_slots_between(app, pyro_stage_begin(stage), stage->completed_ms);
+    double slots = pyro_slots_between(app, stage, pyro_stage_begin(stage), stage->completed_ms);
     if (slots < 0.5) {
         double length = pyro_span(pyro_stage_begin(stage), stage->completed_ms);
         slots = length > 0 ? ceil(pyro_real(stage->task_ms) / length) : 1;

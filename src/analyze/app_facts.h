@@ -6,6 +6,7 @@
 #define PYRO_ANALYZE_APP_FACTS_H
 
 #include "analyze/platform.h"
+#include "analyze/task_slots.h"
 #include "model/app.h"
 
 /* Spark's default of spark.driver.memory and spark.executor.memory. */
@@ -34,10 +35,16 @@ bool pyro_sql_adaptive(const struct pyro_app *app, int64_t sql);
 bool pyro_app_dynamic_allocation(const struct pyro_app *app);
 /* spark.sql.shuffle.partitions of a SQL execution; PYRO_NONE: of the application. */
 double pyro_sql_shuffle_partitions(const struct pyro_app *app, int64_t sql);
-/* spark.task.cpus, at least 1. */
-double pyro_app_task_cpus(const struct pyro_app *app);
-/* Task slots of one executor of this application, at least 1. */
+/* The executor with most cores (others may be smaller where a cluster manager gave less); NULL: none is known. */
+const struct pyro_executor *pyro_app_largest_executor(const struct pyro_app *app);
+/* Cores of the executors of this application, of the largest ones; at least 1. */
+double pyro_app_executor_cores(const struct pyro_app *app);
+/* Task slots of such an executor, at least 1: whatever a task needs most of (CPUs, GPUs) limits them. */
 double pyro_app_slots_per_executor(const struct pyro_app *app);
+/* Cores that such an executor has for each of its slots, also those that no task can use. */
+double pyro_app_cores_per_slot(const struct pyro_app *app);
+/* Slots at the time of most cores, at least 1. */
+double pyro_app_peak_slots(const struct pyro_app *app);
 /* Heap of an executor (of the driver for local masters), as measured or configured. */
 double pyro_app_heap_bytes(const struct pyro_app *app);
 /* Heap of the driver, as measured or configured. */
@@ -49,8 +56,9 @@ double pyro_app_memory_fraction(const struct pyro_app *app);
 /* Memory for execution that one slot of an executor may count on: (heap - 300 MiB) x spark.memory.fraction / slots. */
 double pyro_app_slot_memory(const struct pyro_app *app);
 
-/* Average number of task slots alive between two times; 0 when the log has no executors. */
-double pyro_slots_between(const struct pyro_app *app, int64_t from, int64_t to);
+/* Average number of task slots alive between two times, for tasks of the stage (NULL: of each executor's own profile);
+ * 0 when the log has no executors. */
+double pyro_slots_between(const struct pyro_app *app, const struct pyro_stage *stage, int64_t from, int64_t to);
 
 /* When its tasks began, else when it was submitted. */
 int64_t pyro_stage_begin(const struct pyro_stage *stage);

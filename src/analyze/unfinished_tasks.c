@@ -9,8 +9,8 @@
 #include "analyze/accounts/marks.h"
 #include "analyze/analyze.h"
 #include "analyze/scratch.h"
-#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
+#include "analyze/task_slots.h"
 #include "base/memory/allocator.h"
 #include "base/numbers/saturate.h"
 

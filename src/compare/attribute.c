@@ -5,7 +5,7 @@
 #include "analyze/accounts/fixed_point.h"
 #include "analyze/accounts/marks.h"
 #include "analyze/scratch.h"
-#include "analyze/task_cpus.h"
+#include "analyze/task_slots.h"
 #include "base/memory/allocator.h"
 #include "base/numbers/saturate.h"
 #include "compare/comparing.h"
@@ -74,7 +74,7 @@ static bool read_slots(struct side *side)
 {
     const struct pyro_app *app = side->app;
     struct pyro_marks marks;
-    double cpus = fmax(1, pyro_task_cpus(app, NULL)), slots = 0, sum = 0;
+    double slots = 0, sum = 0;
     uint64_t now = 0;
     pyro_marks_init(&marks, app->allocator, 2 * app->executors.count);
     for (size_t i = 0; i < app->executors.count; i++) {
@@ -90,10 +90,10 @@ static bool read_slots(struct side *side)
     good = good && side->slot_at && side->slot_time;
     for (size_t i = 0; good && i < count; i++) {
         const struct pyro_mark *mark = &marks.list.items[i];
-        double cores = (double)pyro_executor_cores(&app->executors.items[mark->row]);
+        double own = (double)pyro_executor_slots(app, &app->executors.items[mark->row], NULL);
         sum += slots * (double)(mark->at - now);
         now = mark->at;
-        slots = fmax(0, slots + (mark->kind ? -1 : 1) * floor(cores / cpus));
+        slots = fmax(0, slots + (mark->kind ? -own : own));
         side->slot_at[i] = now;
         side->slot_time[i] = sum;
     }

@@ -8,7 +8,7 @@
 #include "analyze/accounts/fixed_point.h"
 #include "analyze/accounts/marks.h"
 #include "analyze/scratch.h"
-#include "analyze/task_cpus.h"
+#include "analyze/task_slots.h"
 #include "base/threads/stop.h"
 #include "cost/advisor.h"
 

@@ -1,7 +1,7 @@
 /* Executors that running tasks filled: bounds for dynamic allocation, or for a cluster's autoscaling. */
 #include "analyze/accounts/marks.h"
 #include "analyze/scratch.h"
-#include "analyze/task_cpus.h"
+#include "analyze/task_slots.h"
 #include "cost/advisor.h"
 
 /* Executors that running tasks filled for so much of the time that any task ran. */

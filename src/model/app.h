@@ -56,6 +56,14 @@ struct pyro_integrity {
 
 enum { PYRO_REJECTS_KEPT = 1000, PYRO_NOTES_KEPT = 100 };
 
+/* What a resource profile asks for of one resource; 0: nothing. */
+struct pyro_profile_resource {
+    int64_t profile;
+    struct pyro_slice name;
+    double task, executor; /* for a task, for an executor */
+    unsigned rank;         /* of what says so, 0 first */
+};
+
 /* A plan that adaptive execution replaced, without metrics: earlier_nodes [first_node, first_node + node_count),
  * parents before children. Kept where PYRO_WANT_PLAN_CHANGES was asked for. */
 struct pyro_earlier_plan {
@@ -171,7 +179,8 @@ struct pyro_app {
     struct pyro_tracks *tracks;   /* what other files than the log recorded, sealed; NULL: there are none */
 
     uint32_t *tasks_by_stage; /* task rows grouped by stage row, in log order; tasks.count entries */
-    struct pyro_places stage_places, job_places, sql_places; /* see pyro_app_index() */
+    PYRO_VEC(struct pyro_profile_resource) profile_resources; /* by profile, then name; derived from properties */
+    struct pyro_places stage_places, job_places, sql_places;  /* see pyro_app_index() */
     struct pyro_numbers numbers;
 };
 

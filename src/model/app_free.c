@@ -60,6 +60,7 @@ static void free_app(struct pyro_app *app)
     pyro_vec_done(&app->earlier_nodes, allocator);
     pyro_vec_done(&app->rdds, allocator);
     pyro_vec_done(&app->unfinished_tasks, allocator);
+    pyro_vec_done(&app->profile_resources, allocator);
     pyro_vec_done(&app->exclusions, allocator);
     pyro_vec_done(&app->operations, allocator);
     pyro_vec_done(&app->processes, allocator);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analyze/accounts/marks.h"
-#include "analyze/task_cpus.h"
+#include "analyze/task_slots.h"
 #include "predict/model.h"
 
 /* How far tasks may slow down or speed up where twice as many run at once, or half: what they share (disks, network,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "analyze/scratch.h"
-#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
+#include "analyze/task_slots.h"
 #include "base/numbers/order.h"
 #include "base/numbers/saturate.h"
 #include "predict/cut_tasks.h"
@@ -111,13 +111,12 @@ static void mark_stage(struct search *search, size_t row)
 {
     const struct pyro_predicted_run *run = search->run;
     const struct pyro_stage_facts *facts = &run->stages[row];
-    uint32_t cpus = pyro_task_cpus(run->app, &run->app->stages.items[row]), count = find_early(search, facts);
-    uint64_t left = 0;
+    uint32_t count = find_early(search, facts);
+    int64_t left = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t executor = search->stage[i].executor;
         if (i == 0 || search->stage[i - 1].executor != executor) {
-            left = pyro_executor_cores(&run->app->executors.items[executor]) / cpus;
-            left = left > 0 ? left : 1;
+            left = pyro_executor_slots(run->app, &run->app->executors.items[executor], &run->app->stages.items[row]);
         }
         if (left == 0)
             continue;

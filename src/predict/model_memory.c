@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "analyze/app_facts.h"
-#include "analyze/task_cpus.h"
+#include "analyze/task_slots.h"
 #include "predict/cut_tasks.h"
 
 /* Of a heap, what Spark leaves to itself and to the user's objects before spark.memory.fraction is taken. */
@@ -35,8 +35,8 @@ struct memory {
 
 static double for_a_task(const struct pyro_predicted_run *run, double heap, double cores, double fraction)
 {
-    struct pyro_stage stage = {.resource_profile = run->profile};
-    double slots = fmax(floor(cores / pyro_task_cpus(run->app, &stage)), 1);
+    double slots =
+        fmax((double)pyro_slots_of(run->app, run->profile, run->profile, pyro_whole(cores), PYRO_SLICE_NULL).count, 1);
     return fmax(heap - RESERVED_BYTES, 0) * fraction / slots;
 }
 

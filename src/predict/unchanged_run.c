@@ -4,7 +4,7 @@
 #include "analyze/accounts/marks.h"
 #include "analyze/app_facts.h"
 #include "analyze/scratch.h"
-#include "analyze/task_cpus.h"
+#include "analyze/task_slots.h"
 #include "base/numbers/saturate.h"
 #include "cost/cost.h"
 #include "predict/cut_tasks.h"

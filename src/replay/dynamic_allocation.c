@@ -9,8 +9,8 @@ enum { ROOM_MAX = 100000 };
 
 static int64_t slots_of(const struct pyro_replay *replay, const struct pyro_replay_allocation *allocation)
 {
-    struct pyro_stage stage = {.resource_profile = allocation->resource_profile};
-    int64_t slots = allocation->cores / pyro_task_cpus(replay->app, &stage);
+    int64_t profile = allocation->resource_profile;
+    int64_t slots = pyro_slots_of(replay->app, profile, profile, allocation->cores, PYRO_SLICE_NULL).count;
     return slots > 0 ? slots : 1;
 }
 

@@ -20,18 +20,10 @@ static int64_t profile_of(int64_t profile)
     return profile < 0 ? 0 : profile;
 }
 
-/* CPUs of a task of each group: of any stage with its profile. */
-static uint32_t cpus_of(const struct pyro_app *app, int64_t profile)
-{
-    struct pyro_stage stage = {.resource_profile = profile};
-    return pyro_task_cpus(app, &stage);
-}
-
 static void add_executor(struct pyro_replay *replay, struct replay_executor executor, int64_t profile)
 {
     bool known = replay->group_count < GROUPS_MAX || group_of(replay, profile, false) != REPLAY_NOBODY;
     executor.group = known ? group_of(replay, profile, true) : 0;
-    executor.slots = executor.cores / cpus_of(replay->app, profile);
     replay->executors[replay->executor_count++] = executor;
 }
 
@@ -152,6 +144,8 @@ bool pyro_replay_take_executors(struct pyro_replay *replay)
                                            .removed = row->removed_ms == PYRO_NONE ? REPLAY_TIME_MAX
                                                                                    : replay_at(replay, row->removed_ms),
                                            .cores = (int64_t)pyro_executor_cores(row)};
+        executor.slots =
+            pyro_slots_of(app, row->resource_profile, row->resource_profile, executor.cores, row->resources).count;
         add_executor(replay, executor, profile_of(row->resource_profile));
     }
     int64_t last_job = 0;

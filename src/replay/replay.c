@@ -195,14 +195,15 @@ static bool make_executors(const struct pyro_replay *replay, const struct pyro_r
     for (size_t i = 0; i < count; i++) {
         const struct pyro_replay_executor *executor = allocation ? &any : &change->executors[i];
         struct replay_executor *mine = &ret->executors[i];
-        struct pyro_stage stage = {.resource_profile = executor->resource_profile};
         mine->added = replay_us(executor->added_ms);
         mine->removed = executor->removed_ms == PYRO_NONE ? REPLAY_TIME_MAX : replay_us(executor->removed_ms);
         mine->lost = executor->lost && executor->removed_ms != PYRO_NONE;
         mine->keeps_output = executor->keeps_output;
         mine->drain = replay_us(executor->drain_ms);
         mine->cores = executor->cores < 0 ? 0 : executor->cores > INT32_MAX ? INT32_MAX : executor->cores;
-        mine->slots = mine->cores / pyro_task_cpus(replay->app, &stage);
+        mine->slots = pyro_slots_of(replay->app, executor->resource_profile, executor->resource_profile, mine->cores,
+                                    PYRO_SLICE_NULL)
+                          .count;
         mine->last_stage = REPLAY_NOBODY;
         for (uint32_t g = 0; g < replay->group_count; g++)
             if (replay->groups[g].profile == executor->resource_profile)

@@ -7,8 +7,8 @@
 #include "analyze/job_interval.h"
 #include "analyze/row_index.h"
 #include "analyze/scratch.h"
-#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
+#include "analyze/task_slots.h"
 #include "replay/replay.h"
 
 #define REPLAY_NOBODY UINT32_MAX

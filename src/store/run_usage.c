@@ -123,7 +123,6 @@ static void add_executor(struct usage *usage, const struct pyro_executor_share *
 static void add_executors(struct usage *usage, const struct pyro_core_shares *shares)
 {
     const struct pyro_app *app = usage->app;
-    double task_cpus = pyro_app_task_cpus(app);
     int64_t profile = INT64_MIN, mib = 0;
     for (size_t i = 0; i < app->executors.count; i++) {
         const struct pyro_executor_share *given = &shares->executors[i];
@@ -134,7 +133,7 @@ static void add_executors(struct usage *usage, const struct pyro_core_shares *sh
             profile = executor->resource_profile;
             mib = pyro_executor_container(app, profile).container_mib;
         }
-        add_executor(usage, given, (int64_t)floor((double)given->cores / task_cpus), mib > 0 ? mib : 0);
+        add_executor(usage, given, pyro_executor_slots(app, executor, NULL), mib > 0 ? mib : 0);
     }
 }
 

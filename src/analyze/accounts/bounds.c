@@ -4,8 +4,8 @@
 #include "analyze/job_interval.h"
 #include "analyze/row_index.h"
 #include "analyze/scratch.h"
-#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
+#include "analyze/task_slots.h"
 #include "analyze/unfinished_tasks.h"
 #include "base/numbers/saturate.h"
 

@@ -6,8 +6,8 @@
 #include "analyze/accounts/split.h"
 #include "analyze/analyze.h"
 #include "analyze/scratch.h"
-#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
+#include "analyze/task_slots.h"
 #include "analyze/unfinished_tasks.h"
 
 _Static_assert(PYRO_CORE_SCHEDULER_DELAY == 0 && (int)PYRO_CORE_GETTING_RESULT + 1 == PYRO_SPLIT_PARTS &&

@@ -4,8 +4,8 @@
 #include "analyze/accounts/split.h"
 #include "analyze/analyze.h"
 #include "analyze/scratch.h"
-#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
+#include "analyze/task_slots.h"
 
 /* Sum of a column; 128 bits, so that it depends on no order before it is clamped. */
 static __int128 sum_of(const struct pyro_app *app, enum pyro_task_column column, int64_t *buffer)

@@ -12,6 +12,41 @@ static uint64_t executor_identity(struct pyro_builder *builder, struct pyro_slic
     return pyro_hash_mix((uint64_t)time_ms ^ (uint64_t)pyro_intern(builder->app->strings, id) << 44);
 }
 
+/* {"gpu": {"name": "gpu", "addresses": ["0", "1"]}} becomes "gpu=2". */
+static void decode_resources(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_executor *found)
+{
+    PYRO_JSON_KEYS(keys, (NAME, "name"), (ADDRESSES, "addresses"));
+    struct pyro_json_object resources, resource;
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, builder->allocator);
+    if (pyro_json_enter_object(json, &resources)) {
+        while (pyro_json_next_any(json, &resources, NULL, 0) != PYRO_JSON_END) {
+            struct pyro_slice name = pyro_build_decode(builder, resources.name);
+            uint64_t count = 0;
+            if (!pyro_json_enter_object(json, &resource))
+                continue;
+            for (int key; (key = PYRO_JSON_NEXT(json, &resource, keys)) != PYRO_JSON_END;) {
+                bool first = true;
+                if (key != ADDRESSES || pyro_json_peek(json) != '[') {
+                    pyro_json_skip(json);
+                    continue;
+                }
+                pyro_json_enter_array(json);
+                for (; pyro_json_next_element(json, &first); count++)
+                    pyro_json_skip(json);
+            }
+            if (json->error || count == 0)
+                continue;
+            pyro_strbuf_printf(&text, "%s%.*s=%llu", text.len ? "," : "", (int)name.len, name.ptr,
+                               (unsigned long long)count);
+        }
+    }
+    if (text.len)
+        found->resources = pyro_intern_slice(builder->app->strings, pyro_strbuf_slice(&text));
+    builder->failed |= text.failed;
+    pyro_strbuf_done(&text);
+}
+
 static void decode_executor_info(struct pyro_json_reader *json, struct pyro_builder *builder,
                                  struct pyro_executor *found)
 {
@@ -27,6 +62,8 @@ static void decode_executor_info(struct pyro_json_reader *json, struct pyro_buil
             pyro_json_take_int(json, &found->cores);
         else if (key == RESOURCE_PROFILE_ID)
             pyro_json_take_int(json, &found->resource_profile);
+        else if (key == RESOURCES)
+            decode_resources(json, builder, found);
         else
             pyro_json_skip(json);
     }

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "analyze/accounts/marks.h"
-#include "analyze/task_cpus.h"
 #include "analyze/task_rows.h"
+#include "analyze/task_slots.h"
 #include "report/views/views.h"
 
 enum { STEPS = 400, STEPS_LEAST = 20, CELLS = 1000000 };
@@ -112,13 +112,12 @@ static bool add_slots(struct usage *usage)
 {
     const struct pyro_app *app = usage->app;
     struct series slots;
-    double cpus = (double)pyro_task_cpus(app, NULL);
     if (!series_init(usage, &slots))
         return false;
     for (size_t i = 0; i < app->executors.count; i++) {
         uint64_t from, to;
         pyro_executor_interval(&usage->window, &app->executors.items[i], &from, &to);
-        series_add(usage, &slots, from, to, floor((double)pyro_executor_cores(&app->executors.items[i]) / cpus));
+        series_add(usage, &slots, from, to, (double)pyro_executor_slots(app, &app->executors.items[i], NULL));
     }
     series_finish(usage, &slots);
     usage->slots = slots.part;

@@ -245,28 +245,52 @@ static void high_fraction(struct pyro_rule_context *context, struct flaws *flaws
     flaw->measured = left, flaw->expected = pyro_limit(context, USER_MIB);
 }
 
+/* CPUs or another resource of which an executor has less than its cores could use. */
 static void odd_cores(struct pyro_rule_context *context, struct flaws *flaws)
 {
     const struct pyro_app *app = context->app;
-    double cpus = pyro_app_task_cpus(app), cores = 0;
-    for (size_t i = 0; i < app->executors.count; i++)
-        cores = fmax(cores, pyro_real(app->executors.items[i].cores));
-    double left = cores - floor(cores / cpus) * cpus;
-    if (cpus < 2 || cores < cpus || left < 0.5)
+    double cores = pyro_app_executor_cores(app);
+    const struct pyro_executor *executor = pyro_app_largest_executor(app);
+    if (!executor)
         return;
-    struct flaw *flaw = add(flaws, "Cores that no task can use", PYRO_SLICE_LITERAL("spark.task.cpus"));
+    int64_t profile = executor->resource_profile;
+    struct pyro_slots slots = pyro_slots_of(app, profile, profile, executor->cores, executor->resources);
+    double usable = (double)slots.count * slots.cpus, left = cores - usable;
+    bool by_cpus = pyro_slice_is(slots.limit, "cpus");
+    const char *name = pyro_say_text(context, slots.limit, 40);
+    if (slots.count < 1 || left < 0.5)
+        return;
+    struct pyro_slice key =
+        by_cpus ? PYRO_SLICE_LITERAL("spark.task.cpus") : pyro_say(context, "spark.task.resource.%s.amount", name);
+    struct flaw *flaw = add(flaws, "Cores that no task can use", key);
     if (!flaw)
         return;
-    flaw->cause = pyro_say(
-        context,
-        "Each task takes %.0f cores (spark.task.cpus) on executors with %.0f cores: %.0f of them are always idle.",
-        cpus, cores, left);
+    if (by_cpus)
+        flaw->cause = pyro_say(context,
+                               "Each task takes %.0f cores (%s) on executors with %.0f cores: %.0f of them are always "
+                               "idle.",
+                               slots.task, profile > 0 ? "its resource profile" : "spark.task.cpus", cores, left);
+    else
+        flaw->cause = pyro_say(context,
+                               "Each task takes %g of the resource %s (%s), of which an executor has %g: %s at once "
+                               "for its %.0f cores, and %.0f of them are always idle.",
+                               slots.task, name, profile > 0 ? "its resource profile" : key.ptr, slots.executor,
+                               pyro_say_count(context, (double)slots.count, "task", "tasks"), cores, left);
     flaw->core_share = left / cores;
-    flaw->set = "spark.executor.cores";
-    flaw->value = pyro_say(context, "%.0f", floor(cores / cpus) * cpus);
-    flaw->advice = pyro_say(context, "Request executors with a multiple of %.0f cores.", cpus);
     flaw->metric = "idle_cores_share", flaw->unit = "share";
     flaw->measured = flaw->core_share, flaw->expected = 0;
+    if (by_cpus) {
+        flaw->set = "spark.executor.cores";
+        flaw->value = pyro_say(context, "%.0f", usable);
+        flaw->advice = pyro_say(context, "Request executors with a multiple of %.0f cores.", slots.task);
+        return;
+    }
+    /* What a task does with the resource, and whether hosts have fewer cores, the log does not say. */
+    flaw->advice = pyro_say(context,
+                            "Let more tasks share the resource %s (a smaller %s), or request executors with %s, unless "
+                            "tasks use more cores than Spark knows of.",
+                            name, key.ptr, pyro_say_count(context, usable, "core", "cores"));
+    flaw->verify = "In the next run the executors run more tasks at once, or have fewer cores.";
 }
 
 static void small_overhead(struct pyro_rule_context *context, struct flaws *flaws)

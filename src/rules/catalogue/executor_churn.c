@@ -53,11 +53,6 @@ static int64_t waiting_since(const struct pyro_app *app, int64_t from, int64_t a
     return since;
 }
 
-static double peak_slots(const struct pyro_app *app)
-{
-    return fmax(1, pyro_real(app->numbers.cores_peak) / pyro_app_task_cpus(app));
-}
-
 /* Pairs removals with later additions, first with first. */
 static bool measure(struct pyro_rule_context *context, struct churn *found)
 {
@@ -80,7 +75,7 @@ static bool measure(struct pyro_rule_context *context, struct churn *found)
     qsort(removed, gone, sizeof(*removed), by_removal);
     found->gaps = removed;
     pyro_sort_ints(added, came);
-    found->peak_slots = peak_slots(app);
+    found->peak_slots = pyro_app_peak_slots(app);
     int64_t counted_to = PYRO_NONE, last = PYRO_NONE;
     double at_once = 0;
     for (size_t i = 0; i < came && next < gone; i++) {
@@ -105,7 +100,7 @@ static bool measure(struct pyro_rule_context *context, struct churn *found)
         int64_t since = waiting_since(app, left, added[i]);
         if (counted_to != PYRO_NONE && since < counted_to)
             since = counted_to;
-        double missing = 1 - pyro_slots_between(app, since, added[i]) / found->peak_slots;
+        double missing = 1 - pyro_slots_between(app, NULL, since, added[i]) / found->peak_slots;
         found->waited_ms += pyro_span(since, added[i]) * fmin(1, fmax(0, missing));
         counted_to = added[i];
     }

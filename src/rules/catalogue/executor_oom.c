@@ -176,8 +176,9 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                                                   fmax(1, floor(slots / 2)), slots),
                                          verify);
             if (!pyro_app_is_local(app))
-                pyro_advice_set(context, advice, "spark.executor.cores",
-                                pyro_say(context, "%.0f", fmax(1, floor(slots / 2)) * pyro_app_task_cpus(app)));
+                pyro_advice_set(
+                    context, advice, "spark.executor.cores",
+                    pyro_say(context, "%.0f", fmax(1, floor(slots / 2)) * (double)pyro_task_cpus(app, NULL)));
             pyro_advice_prevents(advice, "executors that run out of memory");
         }
         struct pyro_slice size = pyro_say_memory(context, heap * grow);

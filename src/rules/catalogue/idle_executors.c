@@ -58,6 +58,9 @@ static bool measure(struct pyro_rule_context *context, struct usage *usage)
             if (rows[i] > 0)
                 spread(usage, pyro_real(rows[i]) - begin, pyro_real(rows[READ_ROWS + i]) - begin);
     }
+    for (size_t i = 0; i < app->unfinished_tasks.count; i++)
+        spread(usage, pyro_real(app->unfinished_tasks.items[i].launch_ms) - begin,
+               pyro_real(app->unfinished_tasks.items[i].until_ms) - begin);
     pyro_release(context->arena->allocator, rows);
     return true;
 }
@@ -80,6 +83,27 @@ static double longer_ms(const struct usage *usage, double slots)
             queued = fmax(0, queued - (slots - usage->busy[i]) / 2);
     }
     return (added + queued / slots) * usage->width_ms;
+}
+
+/* Core time of slots without a task while stages ran. Where executors have cores that no task can use, because they
+ * lack another resource for them, these belong to the slots in equal parts. */
+static double idle_slots(const struct pyro_app *app)
+{
+    const int64_t *parts = app->numbers.core_ms;
+    double cores = 0, usable = 0;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct pyro_executor *executor = &app->executors.items[i];
+        int64_t removed = executor->removed_ms == PYRO_NONE ? app->application.end_ms : executor->removed_ms;
+        double life = pyro_span(executor->added_ms, removed);
+        int64_t profile = executor->resource_profile;
+        struct pyro_slots slots = pyro_slots_of(app, profile, profile, executor->cores, executor->resources);
+        cores += life * pyro_real(executor->cores);
+        usable += life * (slots.count < 1 ? pyro_real(executor->cores) : (double)slots.count * slots.cpus);
+    }
+    double working = pyro_real(app->numbers.core_total_ms) - pyro_real(parts[PYRO_CORE_IDLE_DRIVER]) -
+                     pyro_real(parts[PYRO_CORE_IDLE_WAIT]);
+    double idle = pyro_real(parts[PYRO_CORE_IDLE_NO_WORK]);
+    return cores > usable ? fmax(0, idle - (1 - usable / cores) * working) * cores / usable : idle;
 }
 
 struct verdict {
@@ -107,12 +131,12 @@ static void measure_stretches(struct pyro_rule_context *context, const struct us
         if (length < pyro_limit(context, STRETCH_MIN_MS))
             continue;
         double from = begin + (double)i * usage->width_ms;
-        double alive = pyro_slots_between(app, pyro_whole(from), pyro_whole(from + length));
+        double alive = pyro_slots_between(app, NULL, pyro_whole(from), pyro_whole(from + length));
         double needed = fmax(1, ceil(most / verdict->slots_each - 0.1)) * verdict->slots_each;
         if (alive - needed < verdict->slots_each * 0.9)
             continue;
         verdict->released_core +=
-            (alive - needed) * (length - pyro_limit(context, RELEASE_MS)) * pyro_app_task_cpus(app);
+            (alive - needed) * (length - pyro_limit(context, RELEASE_MS)) * pyro_app_cores_per_slot(app);
         verdict->stretch_ms += length;
     }
 }
@@ -121,10 +145,8 @@ static struct verdict suggest(struct pyro_rule_context *context, const struct us
 {
     const struct pyro_app *app = context->app;
     struct verdict verdict = {.slots_each = pyro_app_slots_per_executor(app)};
-    double wall = fmax(pyro_app_wall(app), 1), core = pyro_real(app->numbers.core_total_ms), cores_each = 0;
-    for (size_t i = 0; i < app->executors.count; i++)
-        cores_each = fmax(cores_each, pyro_real(app->executors.items[i].cores));
-    verdict.executors = cores_each > 0 ? ceil(pyro_real(app->numbers.cores_peak) / cores_each) : 0;
+    double wall = fmax(pyro_app_wall(app), 1), core = pyro_real(app->numbers.core_total_ms);
+    verdict.executors = ceil(pyro_real(app->numbers.cores_peak) / pyro_app_executor_cores(app));
     verdict.wanted = verdict.executors;
     for (int64_t count = 1; (double)count < verdict.executors; count++) {
         double n = (double)count;
@@ -157,9 +179,9 @@ static double idle_elsewhere(const struct pyro_rule_context *context)
             continue;
         for (size_t k = 0; k < finding->stage_count; k++) {
             const struct pyro_stage *stage = &app->stages.items[finding->stages[k]];
-            double slots = pyro_stage_slots(app, stage) * pyro_app_task_cpus(app);
-            double unused = slots * pyro_stage_length(stage) - pyro_real(stage->task_ms) * pyro_app_task_cpus(app);
-            idle += fmax(unused, 0) * (cut ? 0.5 : 1); /* more partitions do not fill all slots */
+            double unused = pyro_stage_slots(app, stage) * pyro_stage_length(stage) - pyro_real(stage->task_ms);
+            idle += fmax(unused, 0) * pyro_app_cores_per_slot(app) *
+                    (cut ? 0.5 : 1); /* more partitions do not fill all slots */
         }
     }
     return idle;
@@ -243,7 +265,7 @@ static void report(struct pyro_rule_context *context, const struct verdict *verd
         return;
     finding->id = pyro_slice_from(pyro_rule_idle_executors.id); /* one finding for the whole application */
     double core = fmax(pyro_real(app->numbers.core_total_ms), 1);
-    double idle = pyro_real(app->numbers.core_ms[PYRO_CORE_IDLE_NO_WORK]);
+    double idle = idle_slots(app);
     const char *remedy =
         verdict->release
             ? pyro_say(context, "For %s whole executors were not needed.", pyro_say_ms(context, verdict->stretch_ms))
@@ -285,7 +307,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (app->executors.count == 0 || pyro_app_is_local(app) || core <= 0 || pyro_app_wall(app) <= 0 ||
         pyro_app_is_interactive(app) || is_real_time(app))
         return PYRO_VERDICT_NOT_APPLICABLE;
-    double idle = pyro_real(app->numbers.core_ms[PYRO_CORE_IDLE_NO_WORK]);
+    double idle = idle_slots(app);
     if (core < pyro_limit(context, CORE_MIN_MS) || idle < pyro_limit(context, IDLE_SHARE) * core ||
         app->numbers.executors < 2)
         return PYRO_VERDICT_QUIET;

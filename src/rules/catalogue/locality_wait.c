@@ -113,14 +113,16 @@ static double kept_ms(const struct event *events, size_t count, double slots, do
     return sum;
 }
 
-static double executor_idle(struct pyro_rule_context *context, size_t row, const struct event *events, size_t count,
-                            const struct window *window)
+static double executor_idle(struct pyro_rule_context *context, const struct pyro_stage *stage, size_t row,
+                            const struct event *events, size_t count, const struct window *window)
 {
     const struct pyro_executor *executor = &context->app->executors.items[row];
     double from = fmax(window->begin, pyro_real(executor->added_ms)), to = window->end;
     if (executor->removed_ms != PYRO_NONE)
         to = fmin(to, (double)executor->removed_ms);
-    double slots = fmax(1, floor(pyro_real(executor->cores) / pyro_app_task_cpus(context->app)));
+    double slots = pyro_executor_serves(context->app, executor, stage)
+                       ? (double)pyro_executor_slots(context->app, executor, stage)
+                       : 0;
     return to > from ? kept_ms(events, count, slots, from, to, pyro_limit(context, STRETCH_MS)) : 0;
 }
 
@@ -140,7 +142,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
             size_t first = at;
             while (at < count && events[at].executor == (int64_t)i)
                 at++;
-            double one = executor_idle(context, i, events + first, at - first, &window);
+            double one = executor_idle(context, stage, i, events + first, at - first, &window);
             idle += one;
             kept += one > 0;
         }

@@ -150,7 +150,7 @@ static bool measure(struct pyro_rule_context *context, const struct pyro_lineage
 
 static bool is_worth(const struct pyro_rule_context *context, double task_ms)
 {
-    double slots = fmax(1, pyro_real(context->app->numbers.cores_peak) / pyro_app_task_cpus(context->app));
+    double slots = pyro_app_peak_slots(context->app);
     double wall = task_ms / slots;
     return wall >= pyro_limit(context, SAVED_MIN_MS) &&
            wall >= pyro_limit(context, SAVED_SHARE) * pyro_app_wall(context->app);

@@ -182,7 +182,7 @@ static bool find_loop(struct pyro_rule_context *context, const struct unit *unit
         chain.work_ms += units[i].work;
         longest = fmax(longest, units[i].end - units[i].begin);
     }
-    chain.slots = fmax(1, pyro_slots_between(context->app, pyro_whole(chain.from), pyro_whole(chain.to)));
+    chain.slots = fmax(1, pyro_slots_between(context->app, NULL, pyro_whole(chain.from), pyro_whole(chain.to)));
     if (chain.ms <= 0 || chain.work_ms > pyro_limit(context, BUSY) * chain.slots * chain.ms)
         return false;
     /* The same work on full slots, but one round of the loop takes what it takes. */

@@ -45,8 +45,7 @@ static double rate(const struct pyro_stream_run *run, size_t from, size_t to)
 /* Heaps that hold state: of all executors at once, or of the driver for local masters. */
 static double heap_of(const struct pyro_app *app)
 {
-    double slots = pyro_app_slots_per_executor(app), peak = pyro_real(app->numbers.cores_peak);
-    double executors = fmax(1, floor(peak / fmax(1, slots * pyro_app_task_cpus(app))));
+    double executors = fmax(1, floor(pyro_real(app->numbers.cores_peak) / pyro_app_executor_cores(app)));
     return pyro_app_heap_bytes(app) * (pyro_app_is_local(app) ? 1 : executors);
 }
 

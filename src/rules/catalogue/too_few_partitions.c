@@ -74,7 +74,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     if (median < fmin(pyro_limit(context, SET_TASK_MS), pyro_limit(context, LONG_TASK_MS)) ||
         median < pyro_limit(context, EVEN) * pyro_real(stage->duration_max))
         return;
-    double slots = floor(pyro_slots_between(app, pyro_stage_begin(stage), stage->completed_ms) + 0.5);
+    double slots = floor(pyro_slots_between(app, stage, pyro_stage_begin(stage), stage->completed_ms) + 0.5);
     if (partitions > pyro_limit(context, USED_SHARE) * slots)
         return;
     bool set = is_set(app, stage);

@@ -142,7 +142,7 @@ static void judge_memory(struct state *state)
 static void judge_idle(struct state *state)
 {
     const struct pyro_app *app = state->app;
-    double busy = 0, possible = 0, cpus = pyro_app_task_cpus(app);
+    double busy = 0, possible = 0;
     double *repeated = pyro_arena_array(state->context->arena, app->executors.count + 1, sizeof(*repeated));
     size_t executors = 0;
     if (!repeated) {
@@ -158,7 +158,7 @@ static void judge_idle(struct state *state)
             continue;
         int64_t gone = executor->removed_ms == PYRO_NONE ? app->application.end_ms : executor->removed_ms;
         busy += pyro_real(executor->busy_ms) + repeated[i];
-        possible += pyro_span(executor->added_ms, gone) * floor(pyro_real(executor->cores) / cpus);
+        possible += pyro_span(executor->added_ms, gone) * (double)pyro_executor_slots(app, executor, NULL);
     }
     double idle = 100 - percent(busy, possible);
     if (begin(state, "idleCoresTooHigh", "warning", idle_high))

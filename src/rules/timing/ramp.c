@@ -37,7 +37,7 @@ static void fill(const struct pyro_app *app, struct slices *slices)
         double removed = executor->removed_ms == PYRO_NONE ? INFINITY : (double)executor->removed_ms;
         if (executor->added_ms != PYRO_NONE)
             spread(slices, slices->alive, (double)executor->added_ms, removed,
-                   fmax(1, floor(pyro_real(executor->cores) / pyro_app_task_cpus(app))));
+                   (double)pyro_executor_slots(app, executor, NULL));
     }
     for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
         const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
