@@ -335,3 +335,18 @@ uint64_t pyro_builder_known_events(const struct pyro_builder *builder)
         known += builder->event_counts.items[i];
     return known;
 }
+
+enum pyro_status pyro_builder_require_application(const struct pyro_builder *builder, const char *path,
+                                                  struct pyro_error *error)
+{
+    const struct pyro_app *app = builder->app;
+    if (builder->started || app->jobs.count + app->stages.count + app->tasks.count + app->sql.count > 0 ||
+        builder->started_tasks.count > 0)
+        return PYRO_OK;
+    pyro_error_describe(
+        error, PYRO_ERROR_INPUT,
+        "this is not the log of a run: it has no SparkListenerApplicationStart, and no job, stage, task "
+        "or SQL execution");
+    pyro_error_at(error, path, UINT64_MAX);
+    return pyro_error_lasts(error, PYRO_ERROR_INPUT);
+}

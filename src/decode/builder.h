@@ -157,6 +157,10 @@ void pyro_builder_drop_ended(struct pyro_builder *builder);
 
 /* How many events were recognized so far: 0 means that this is not an event log. */
 uint64_t pyro_builder_known_events(const struct pyro_builder *builder);
+/* Refuses events that are not those of an application or of a part of one: nothing started, and nothing was done. A
+ * header is not a run. `path`: of the log, for the error. */
+enum pyro_status pyro_builder_require_application(const struct pyro_builder *builder, const char *path,
+                                                  struct pyro_error *error);
 
 /* PYRO_ERROR_INPUT where the log has events of two applications, with both and the line that divides them. */
 enum pyro_status pyro_builder_check_single(const struct pyro_builder *builder, struct pyro_error *error);

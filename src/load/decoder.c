@@ -116,5 +116,6 @@ enum pyro_status pyro_decoder_finish(pyro_decoder *decoder, pyro_app **ret, stru
         pyro_error_at(error, decoder->path, UINT64_MAX);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }
+    PYRO_TRY(pyro_builder_require_application(&decoder->builder, decoder->path, error));
     return hand_over(decoder, false, ret, error);
 }

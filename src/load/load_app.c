@@ -84,6 +84,7 @@ static enum pyro_status finish(struct target *target, const struct pyro_log *log
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }
     PYRO_TRY(pyro_builder_check_single(&target->builder, error));
+    PYRO_TRY(pyro_builder_require_application(&target->builder, log->path.ptr, error));
     const struct pyro_log_facts facts = {
         .in_progress = log->in_progress,
         .compacted = log->compacted,
