@@ -56,7 +56,48 @@ static const struct sample samples[] = {
      "external signal",
      PYRO_REMOVAL_TERMINATED, "executor-lost", false},
     {"Container container_1_1_01_000003 exited from explicit termination request.", PYRO_REMOVAL_OTHER, NULL, true},
+    /* The same of Spark 4, which explains exit codes as its own */
+    {"Executor for container container_1_1_01_000003 exited because of a YARN event (e.g., preemption) and not "
+     "because of an error in the running job.",
+     PYRO_REMOVAL_PREEMPTED, "preemption", false},
+    {"Executor for container container_1_1_01_000003 exited after Application shutdown.", PYRO_REMOVAL_OTHER, NULL,
+     true},
+    {"Container marked as failed: container_1_1_01_000003 on host: h2. Exit status: -100. Possible causes: Unknown "
+     "executor exit code (-100) Diagnostics: Container released on a *lost* node.",
+     PYRO_REMOVAL_NODE_LOST, "node-lost", false},
+    {"Container marked as failed: container_1_1_01_000003 on host: h2. Exit status: -105. Possible causes: Unknown "
+     "executor exit code (-105) Diagnostics: Container killed by the ApplicationMaster.",
+     PYRO_REMOVAL_OTHER, NULL, true},
+    {"Container marked as failed: container_1_1_01_000003 on host: h2. Exit status: -107. Possible causes: Unknown "
+     "executor exit code (-107) Diagnostics: Container killed after application completion.",
+     PYRO_REMOVAL_OTHER, NULL, true},
+    {"Container from a bad node: container_1_1_01_000003 on host: h2. Exit status: 50. Possible causes: Uncaught "
+     "exception Diagnostics: Exception from container-launch.",
+     PYRO_REMOVAL_UNCAUGHT, NULL, false},
+    {"Container from a bad node: container_1_1_01_000003 on host: h2. Exit status: 52. Possible causes: "
+     "OutOfMemoryError Diagnostics: Exception from container-launch.",
+     PYRO_REMOVAL_HEAP_MEMORY, "heap", false},
+    {"Container from a bad node: container_1_1_01_000003 on host: h2. Exit status: 1. Possible causes: Unknown "
+     "executor exit code (1) Diagnostics: Exception from container-launch.",
+     PYRO_REMOVAL_PROCESS_FAILED, NULL, false},
+    {"Container from a bad node: container_1_1_01_000003 on host: h2. Exit status: 137. Possible causes: Unknown "
+     "executor exit code (137) (died from signal 9?) Diagnostics: Container killed on request. Exit code is 137",
+     PYRO_REMOVAL_KILLED, "container-memory", false},
+    {"Container from a bad node: container_1_1_01_000003 on host: h2. Exit status: 143. Possible causes: Unknown "
+     "executor exit code (143) (died from signal 15?) Diagnostics: Container killed on request. Exit code is 143",
+     PYRO_REMOVAL_TERMINATED, "executor-lost", false},
+    {"Container from a bad node: container_1_1_01_000003 on host: h2. Exit status: 139. Possible causes: Unknown "
+     "executor exit code (139) (died from signal 11?) Diagnostics: Container exited with a non-zero exit code 139",
+     PYRO_REMOVAL_SEGFAULT, "native-crash", false},
     /* ExecutorExitCode */
+    {"Uncaught exception", PYRO_REMOVAL_UNCAUGHT, NULL, false},
+    {"OutOfMemoryError", PYRO_REMOVAL_HEAP_MEMORY, "heap", false},
+    {"ExternalBlockStore failed to initialize.", PYRO_REMOVAL_PROCESS_FAILED, NULL, false},
+    {"ExternalBlockStore failed to create a local temporary directory.", PYRO_REMOVAL_DISK_FULL, "disk-full", false},
+    {"Executor killed due to a failure of block manager re-registration.", PYRO_REMOVAL_NO_HEARTBEAT, NULL, false},
+    {"Executor killed by TaskReaper.", PYRO_REMOVAL_REAPED, NULL, false},
+    {"Unknown executor exit code (134) (died from signal 6?)", PYRO_REMOVAL_ABORTED, "native-crash", false},
+    {"Unknown executor exit code (143) (died from signal 15?)", PYRO_REMOVAL_TERMINATED, "executor-lost", false},
     {"Uncaught exception.", PYRO_REMOVAL_UNCAUGHT, NULL, false},
     {"Uncaught exception, and logging the exception failed", PYRO_REMOVAL_UNCAUGHT, NULL, false},
     {"OutOfMemoryError.", PYRO_REMOVAL_HEAP_MEMORY, "heap", false},
@@ -88,7 +129,27 @@ static const struct sample samples[] = {
     {"The executor with ID 2 was not found in the cluster but we didn't get a reason why. Marking the executor as "
      "failed. The executor may have been deleted but the driver missed the deletion event.",
      PYRO_REMOVAL_POD_GONE, NULL, false},
+    {"The executor with ID 2 (registered at 1700000000000 ms) was not found in the cluster at the polling time "
+     "(1700000060000 ms) which is after the accepted detect delta time (30000 ms) configured by "
+     "`spark.kubernetes.executor.missingPodDetectDelta`. The executor may have been deleted but the driver missed the "
+     "deletion event. Marking this executor as failed.",
+     PYRO_REMOVAL_POD_GONE, NULL, false},
+    {"\nThe executor with id 2 exited with exit code 50(Uncaught exception).\n", PYRO_REMOVAL_UNCAUGHT, NULL, false},
+    {"\nThe executor with id 2 exited with exit code 10(Uncaught exception).\n", PYRO_REMOVAL_UNCAUGHT, NULL, false},
+    {"\nThe executor with id 2 exited with exit code 52(JVM OOM).\n", PYRO_REMOVAL_HEAP_MEMORY, "heap", false},
+    {"\nThe executor with id 2 exited with exit code 53(DiskStore failed to create temp dir).\n",
+     PYRO_REMOVAL_DISK_FULL, "disk-full", false},
+    {"\nThe executor with id 2 exited with exit code 126(not executable - possibly perm or arch).\n",
+     PYRO_REMOVAL_PROCESS_FAILED, NULL, false},
+    {"\nThe executor with id 2 exited with exit code 255(exit-1, your guess is as good as mine).\n",
+     PYRO_REMOVAL_PROCESS_FAILED, NULL, false},
+    {"\nThe executor with id 2 exited with exit code 143(unexpected).\n", PYRO_REMOVAL_TERMINATED, "executor-lost",
+     false},
     /* The standalone master */
+    {"Command exited with code 58", PYRO_REMOVAL_NO_HEARTBEAT, NULL, false},
+    {"Command exited with code 1", PYRO_REMOVAL_PROCESS_FAILED, NULL, false},
+    {"Worker lost", PYRO_REMOVAL_NODE_LOST, "node-lost", false},
+    {"worker lost: 10.0.0.7:7078 got disassociated", PYRO_REMOVAL_NODE_LOST, "node-lost", false},
     {"Command exited with code 0", PYRO_REMOVAL_OTHER, NULL, true},
     {"Command exited with code 50", PYRO_REMOVAL_UNCAUGHT, NULL, false},
     {"Command exited with code 51", PYRO_REMOVAL_UNCAUGHT, NULL, false},
@@ -114,6 +175,11 @@ static const struct sample samples[] = {
     {"Finished decommissioning", PYRO_REMOVAL_OTHER, NULL, true},
     {"Executor killed by driver.", PYRO_REMOVAL_OTHER, NULL, true},
     {"Executor Process Lost", PYRO_REMOVAL_PROCESS_ENDED, NULL, false},
+    {"Slave lost", PYRO_REMOVAL_PROCESS_ENDED, NULL, false},
+    {"Stale executor after cluster manager re-registered.", PYRO_REMOVAL_DISCONNECTED, NULL, false},
+    {"Unable to create executor due to Unable to register with external shuffle service", PYRO_REMOVAL_PROCESS_FAILED,
+     NULL, false},
+    {"Executor decommission: spot instance interruption", PYRO_REMOVAL_PREEMPTED, "preemption", true},
 };
 
 static void test_texts(void **state)
