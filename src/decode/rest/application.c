@@ -144,6 +144,7 @@ static enum pyro_status write_environment(struct pyro_rest_reading *reading)
         return PYRO_OK;
     pyro_rest_take(&json, keys, keys_count, values);
     PYRO_TRY(pyro_rest_check(reading, "environment", &json));
+    reading->push_based = pyro_slice_find(values[SPARK_PROPERTIES], "\"spark.shuffle.push.enabled\"") != NULL;
     PYRO_TRY(write_profiles(reading, values[RESOURCE_PROFILES]));
     pyro_rest_line(reading, "SparkListenerEnvironmentUpdate");
     add_runtime(reading, values[RUNTIME]);

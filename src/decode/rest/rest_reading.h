@@ -56,6 +56,7 @@ struct pyro_rest_reading {
     PYRO_VEC(struct pyro_rest_job_execution) executions; /* sorted by job */
     PYRO_VEC(struct pyro_rest_rdd) rdds;                 /* sorted by id */
     int64_t next_accumulator;
+    bool push_based;                /* shuffle data may have been pushed and merged */
     int64_t started_ms, ended_ms;   /* of the application; PYRO_NONE: unknown, or it runs */
     struct pyro_rest_history shown; /* where that is wanted */
 };

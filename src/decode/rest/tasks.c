@@ -32,6 +32,8 @@ static const struct member metrics[] = {
     MEMBER("inputMetrics", NULL),
     MEMBER("outputMetrics", NULL),
 };
+/* In the order of the members of shuffle_read. */
+enum { REMOTE_BLOCKS, LOCAL_BLOCKS, FETCH_WAIT, REMOTE_BYTES, REMOTE_TO_DISK, LOCAL_BYTES, READ_RECORDS, REQUESTS_MS };
 static const struct member shuffle_read[] = {
     MEMBER("remoteBlocksFetched", "Remote Blocks Fetched"),
     MEMBER("localBlocksFetched", "Local Blocks Fetched"),
@@ -41,6 +43,7 @@ static const struct member shuffle_read[] = {
     MEMBER("localBytesRead", "Local Bytes Read"),
     MEMBER("recordsRead", "Total Records Read"),
     MEMBER("remoteReqsDuration", "Remote Requests Duration"),
+    MEMBER("shufflePushReadMetrics", NULL),
 };
 static const struct member shuffle_write[] = {
     MEMBER("bytesWritten", "Shuffle Bytes Written"),
@@ -55,8 +58,22 @@ static const struct member output[] = {
     MEMBER("bytesWritten", "Bytes Written"),
     MEMBER("recordsWritten", "Records Written"),
 };
+/* Of shuffle data that was pushed and merged. */
+PYRO_JSON_KEYS(push_keys, (CORRUPT, "corruptMergedBlockChunks"), (FALLBACKS, "mergedFetchFallbackCount"),
+               (MERGED_REMOTE_BLOCKS, "remoteMergedBlocksFetched"), (MERGED_LOCAL_BLOCKS, "localMergedBlocksFetched"),
+               (MERGED_REMOTE_CHUNKS, "remoteMergedChunksFetched"), (MERGED_LOCAL_CHUNKS, "localMergedChunksFetched"),
+               (MERGED_REMOTE_BYTES, "remoteMergedBytesRead"), (MERGED_LOCAL_BYTES, "localMergedBytesRead"),
+               (MERGED_REQUESTS_MS, "remoteMergedReqsDuration"));
 #define COUNT(table) (sizeof(table) / sizeof(*(table)))
 enum { MOST_MEMBERS = COUNT(metrics), FIRST_OBJECT = 10 };
+
+static void put_members(struct pyro_rest_reading *reading, const char *name, const struct member *members,
+                        unsigned count, const struct pyro_slice *values)
+{
+    pyro_rest_begin(reading, name, '{');
+    for (unsigned i = 0; i < count && members[i].name; i++)
+        pyro_rest_add_raw(reading, members[i].name, values[i]);
+}
 
 static void add_members(struct pyro_rest_reading *reading, const char *name, struct pyro_slice text,
                         const struct member *members, unsigned count, struct pyro_slice *values)
@@ -66,13 +83,63 @@ static void add_members(struct pyro_rest_reading *reading, const char *name, str
         keys[i] = members[i].key;
     if (!pyro_rest_take_text(text, keys, count, values))
         return;
-    pyro_rest_begin(reading, name, '{');
-    for (unsigned i = 0; i < count && members[i].name; i++)
-        pyro_rest_add_raw(reading, members[i].name, values[i]);
+    put_members(reading, name, members, count, values);
 }
 
-static void add_metrics(struct pyro_rest_reading *reading, struct pyro_slice text)
+/* Servers of Spark 3.5 and 4.0 mix up metrics of tasks that failed or were killed (SPARK-54505). Without push-based
+ * shuffle those of merged blocks are 0: where they are not, they are the values of other metrics. Which ones is known.
+ * With push-based shuffle it is not: then the metrics are left out. */
+static bool unmix(struct pyro_slice push, struct pyro_slice *read, struct pyro_slice *written)
 {
+    struct pyro_slice values[push_keys_count];
+    bool mixed = false;
+    if (!pyro_rest_take_text(push, push_keys, push_keys_count, values))
+        return false;
+    for (unsigned i = FALLBACKS; i < push_keys_count; i++)
+        mixed |= pyro_rest_int(values[i], 0) != 0;
+    if (!mixed)
+        return false;
+    struct pyro_slice requests_ms = read[READ_RECORDS], local_bytes = read[REQUESTS_MS];
+    read[REMOTE_BLOCKS] = values[MERGED_LOCAL_BLOCKS];
+    read[LOCAL_BLOCKS] = values[MERGED_REMOTE_CHUNKS];
+    read[FETCH_WAIT] = values[MERGED_LOCAL_CHUNKS];
+    read[REMOTE_BYTES] = values[MERGED_REMOTE_BYTES];
+    read[REMOTE_TO_DISK] = values[MERGED_LOCAL_BYTES];
+    read[LOCAL_BYTES] = local_bytes;
+    read[READ_RECORDS] = values[MERGED_REQUESTS_MS];
+    read[REQUESTS_MS] = requests_ms;
+    written[0] = values[FALLBACKS];
+    written[1] = values[MERGED_REMOTE_BLOCKS];
+    return true;
+}
+
+/* Shuffle read and output of a task that did not succeed. */
+static void add_mixed(struct pyro_rest_reading *reading, struct pyro_slice read_text, struct pyro_slice output_text)
+{
+    struct pyro_json_key read_keys[COUNT(shuffle_read)], output_keys[COUNT(output)];
+    struct pyro_slice read[COUNT(shuffle_read)] = {{NULL, 0}}, written[COUNT(output)] = {{NULL, 0}};
+    for (unsigned i = 0; i < COUNT(shuffle_read); i++)
+        read_keys[i] = shuffle_read[i].key;
+    for (unsigned i = 0; i < COUNT(output); i++)
+        output_keys[i] = output[i].key;
+    bool has_read = read_text.ptr && pyro_rest_take_text(read_text, read_keys, COUNT(shuffle_read), read);
+    bool has_output = output_text.ptr && pyro_rest_take_text(output_text, output_keys, COUNT(output), written);
+    bool mixed = has_read && unmix(read[COUNT(shuffle_read) - 1], read, written);
+    if (mixed && reading->push_based)
+        return;
+    if (has_read) {
+        put_members(reading, "Shuffle Read Metrics", shuffle_read, COUNT(shuffle_read), read);
+        pyro_rest_end(reading, '}');
+    }
+    if (has_output || mixed) {
+        put_members(reading, "Output Metrics", output, COUNT(output), written);
+        pyro_rest_end(reading, '}');
+    }
+}
+
+static void add_metrics(struct pyro_rest_reading *reading, struct pyro_slice text, bool succeeded)
+{
+    enum { SHUFFLE_READ = 0, OUTPUT = 3 };
     static const struct {
         const char *name;
         const struct member *members;
@@ -88,11 +155,13 @@ static void add_metrics(struct pyro_rest_reading *reading, struct pyro_slice tex
         return;
     add_members(reading, "Task Metrics", text, metrics, COUNT(metrics), values);
     for (unsigned i = 0; i < COUNT(objects); i++) {
-        if (!values[FIRST_OBJECT + i].ptr)
+        if (!values[FIRST_OBJECT + i].ptr || (!succeeded && (i == SHUFFLE_READ || i == OUTPUT)))
             continue;
         add_members(reading, objects[i].name, values[FIRST_OBJECT + i], objects[i].members, objects[i].count, inner);
         pyro_rest_end(reading, '}');
     }
+    if (!succeeded)
+        add_mixed(reading, values[FIRST_OBJECT + SHUFFLE_READ], values[FIRST_OBJECT + OUTPUT]);
     pyro_rest_end(reading, '}');
 }
 
@@ -108,21 +177,9 @@ static void begin_task(struct pyro_rest_reading *reading, const char *event, con
     pyro_rest_add_int(reading, "Stage Attempt ID", stage->attempt);
 }
 
-static enum pyro_status write_task(struct pyro_rest_reading *reading, const struct pyro_rest_stage *stage,
-                                   const struct pyro_slice *values)
+/* What a task's start says of it, and its end again. */
+static void begin_info(struct pyro_rest_reading *reading, const struct pyro_slice *values, int64_t launch_ms)
 {
-    int64_t launch_ms = pyro_rest_time(values[LAUNCH]), duration_ms = pyro_rest_int(values[DURATION], 0);
-    begin_task(reading, "SparkListenerTaskStart", stage);
-    pyro_rest_begin(reading, "Task Info", '{');
-    pyro_rest_add_raw(reading, "Task ID", values[ID]);
-    pyro_rest_add_time(reading, "Launch Time", launch_ms);
-    pyro_rest_end(reading, '}');
-    PYRO_TRY(pyro_rest_line_end(reading));
-    bool failed = pyro_rest_is(values[STATUS], "FAILED"), killed = pyro_rest_is(values[STATUS], "KILLED");
-    if (!failed && !killed && !pyro_rest_is(values[STATUS], "SUCCESS"))
-        return PYRO_OK; /* still running */
-    begin_task(reading, "SparkListenerTaskEnd", stage);
-    pyro_rest_add_reason(reading, values[STATUS], values[MESSAGE]);
     pyro_rest_begin(reading, "Task Info", '{');
     pyro_rest_add_raw(reading, "Task ID", values[ID]);
     pyro_rest_add_raw(reading, "Index", values[INDEX]);
@@ -133,6 +190,22 @@ static enum pyro_status write_task(struct pyro_rest_reading *reading, const stru
     pyro_rest_add_raw(reading, "Host", values[HOST]);
     pyro_rest_add_raw(reading, "Locality", values[LOCALITY]);
     pyro_rest_add_raw(reading, "Speculative", values[SPECULATIVE]);
+}
+
+static enum pyro_status write_task(struct pyro_rest_reading *reading, const struct pyro_rest_stage *stage,
+                                   const struct pyro_slice *values)
+{
+    int64_t launch_ms = pyro_rest_time(values[LAUNCH]), duration_ms = pyro_rest_int(values[DURATION], 0);
+    begin_task(reading, "SparkListenerTaskStart", stage);
+    begin_info(reading, values, launch_ms);
+    pyro_rest_end(reading, '}');
+    PYRO_TRY(pyro_rest_line_end(reading));
+    bool failed = pyro_rest_is(values[STATUS], "FAILED"), killed = pyro_rest_is(values[STATUS], "KILLED");
+    if (!failed && !killed && !pyro_rest_is(values[STATUS], "SUCCESS"))
+        return PYRO_OK; /* still running */
+    begin_task(reading, "SparkListenerTaskEnd", stage);
+    pyro_rest_add_reason(reading, values[STATUS], values[MESSAGE]);
+    begin_info(reading, values, launch_ms);
     pyro_rest_add_time(reading, "Getting Result Time", pyro_rest_time(values[FETCH_START]));
     if (launch_ms != PYRO_NONE)
         pyro_rest_add_int(
@@ -141,7 +214,7 @@ static enum pyro_status write_task(struct pyro_rest_reading *reading, const stru
     pyro_rest_add_raw(reading, "Failed", failed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
     pyro_rest_add_raw(reading, "Killed", killed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
     pyro_rest_end(reading, '}');
-    add_metrics(reading, values[METRICS]);
+    add_metrics(reading, values[METRICS], !failed && !killed);
     return pyro_rest_line_end(reading);
 }
 
