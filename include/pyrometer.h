@@ -1136,9 +1136,11 @@ enum pyro_flame_event {
     PYRO_FLAME_WALL = 2,  /* threads, whether they ran or not */
     PYRO_FLAME_ALLOC = 3, /* allocated bytes */
     PYRO_FLAME_LOCK = 4,  /* nanoseconds in which threads waited for locks */
-    PYRO_FLAME_WAIT = 5   /* nanoseconds in which threads slept, were parked, read from sockets or files */
+    PYRO_FLAME_WAIT = 5,  /* nanoseconds in which threads slept, were parked, read from sockets or files */
+    PYRO_FLAME_LIVE = 6,  /* bytes of objects that were still in use */
+    PYRO_FLAME_MALLOC = 7 /* bytes that native code allocated */
 };
-/* "cpu", "wall", "alloc", "lock", "wait"; "" for PYRO_FLAME_ANY, NULL beyond the last one. */
+/* "cpu", "wall", "alloc", "lock", "wait", "live", "malloc"; "" for PYRO_FLAME_ANY, NULL beyond the last one. */
 PYRO_API const char *pyro_flame_event_name(enum pyro_flame_event event);
 
 enum pyro_flame_format {

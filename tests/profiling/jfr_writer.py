@@ -66,6 +66,47 @@ TYPES: Dict[str, List[Tuple[str, str, str, str]]] = {
         ("allocationSize", "long", "", ""),
         ("tlabSize", "long", "", ""),
     ],
+    "jdk.CPUTimeSample": [
+        ("startTime", "long", "", "jdk.jfr.Timestamp TICKS"),
+        ("stackTrace", "jdk.types.StackTrace", "constant", ""),
+        ("eventThread", "java.lang.Thread", "constant", ""),
+        ("failed", "boolean", "", ""),
+        ("samplingPeriod", "long", "", "jdk.jfr.Timespan TICKS"),
+        ("biased", "boolean", "", ""),
+    ],
+    "jdk.CPUTimeSamplesLost": [
+        ("startTime", "long", "", "jdk.jfr.Timestamp TICKS"),
+        ("lostSamples", "int", "", ""),
+        ("eventThread", "java.lang.Thread", "constant", ""),
+    ],
+    "profiler.LiveObject": [
+        ("startTime", "long", "", "jdk.jfr.Timestamp TICKS"),
+        ("eventThread", "java.lang.Thread", "constant", ""),
+        ("stackTrace", "jdk.types.StackTrace", "constant", ""),
+        ("objectClass", "java.lang.Class", "constant", ""),
+        ("allocationSize", "long", "", ""),
+        ("allocationTime", "long", "", "jdk.jfr.Timestamp TICKS"),
+    ],
+    "profiler.Malloc": [
+        ("startTime", "long", "", "jdk.jfr.Timestamp TICKS"),
+        ("eventThread", "java.lang.Thread", "constant", ""),
+        ("stackTrace", "jdk.types.StackTrace", "constant", ""),
+        ("address", "long", "", ""),
+        ("size", "long", "", ""),
+    ],
+    "profiler.NativeLock": [
+        ("startTime", "long", "", "jdk.jfr.Timestamp TICKS"),
+        ("duration", "long", "", "jdk.jfr.Timespan TICKS"),
+        ("eventThread", "java.lang.Thread", "constant", ""),
+        ("stackTrace", "jdk.types.StackTrace", "constant", ""),
+        ("address", "long", "", ""),
+    ],
+    "profiler.ProcessSample": [("startTime", "long", "", "jdk.jfr.Timestamp TICKS")],
+    "profiler.Window": [
+        ("startTime", "long", "", "jdk.jfr.Timestamp TICKS"),
+        ("duration", "long", "", "jdk.jfr.Timespan TICKS"),
+        ("eventThread", "java.lang.Thread", "constant", ""),
+    ],
     "acme.Unknown": [("startTime", "long", "", "jdk.jfr.Timestamp TICKS"), ("numbers", "double", "array", "")],
 }
 IDS = {name: number for number, name in enumerate(TYPES, 20)}

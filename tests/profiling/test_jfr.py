@@ -12,7 +12,7 @@ from typing import Any, Dict, List
 
 import pytest
 
-from jfr_writer import START_NS, Chunk, example
+from jfr_writer import START_NS, START_TICKS, Chunk, example
 from profile_kit import RECORDED, flame, folded, rows, unpacked
 
 RECORDINGS = sorted(path.name[: -len(".jfr.gz")] for path in RECORDED.glob("*.jfr.gz"))
@@ -81,6 +81,8 @@ def expected_sample(event: Dict[str, Any]) -> List[str]:
     state = state_of(event)
     if kind == "jdk.ExecutionSample":
         what = "wall" if state in ("waiting", "blocked") else "cpu"
+    elif kind == "jdk.CPUTimeSample":
+        what, state = "cpu", "running"
     elif kind == "jdk.NativeMethodSample":
         what, state = "wall", "native"
     elif kind == "profiler.WallClockSample":
@@ -117,7 +119,10 @@ def expected_span(event: Dict[str, Any]) -> List[str]:
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_samples_are_those_of_the_jdk(name: str) -> None:
     got = Counter(tuple([*row[1:5], *row[6:9]]) for row in rows(RECORDED / f"{name}.jfr.gz") if row[0] == "sample")
-    assert got == Counter(tuple(expected_sample(event)) for event in expected_of(name) if is_sample(event))
+    events = [event for event in expected_of(name) if is_sample(event)]
+    if any(event["type"] == "jdk.CPUTimeSample" for event in events):  # both measure the same time
+        events = [event for event in events if event["type"] != "jdk.ExecutionSample"]
+    assert got == Counter(tuple(expected_sample(event)) for event in events)
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
@@ -174,14 +179,14 @@ def test_nothing_is_unknown(name: str) -> None:
     pids = {str(event["pid"]) for event in expected_of(name) if event["type"] == "jdk.JVMInformation"}
     assert {row[5] for row in found if row[0] == "sample"} == pids
     (artefact,), (facts,) = ([row for row in found if row[0] == kind] for kind in ("artefact", "facts"))
-    assert artefact[1] == "jfr" and artefact[5] == ""
+    assert artefact[1] == "jfr" and artefact[5] == ("131 samples that are not read (jdk.ExecutionSample, measured by jdk.CPUTimeSample)" if name == "jdk25cpu" else "")
     assert (facts[2], facts[4]) == ("0", "0")
 
 
 def test_recordings_have_every_event() -> None:
     """What is decoded is recorded: otherwise the comparisons above would prove nothing."""
     kinds = {event["type"] for name in RECORDINGS for event in expected_of(name)}
-    wanted = {*SPANS, *ALLOCATIONS, "jdk.ExecutionSample", "jdk.NativeMethodSample", "profiler.WallClockSample"}
+    wanted = {*SPANS, *ALLOCATIONS, "jdk.ExecutionSample", "jdk.CPUTimeSample", "jdk.NativeMethodSample", "profiler.WallClockSample"}
     wanted |= {"jdk.GCHeapSummary", "jdk.CPULoad", "jdk.ThreadCPULoad", "jdk.JVMInformation"}
     assert wanted - kinds <= {"profiler.Span"}  # made below: async-profiler writes it for programs that mark spans
 
@@ -347,3 +352,40 @@ def test_an_empty_recording(tmp_path: Path) -> None:
     path.write_bytes(Chunk().bytes())
     run = flame(path, "-o", tmp_path / "o.folded")
     assert run.exit == 3 and b"events of the samples that were read: none" in run.err
+
+
+def test_samples_that_measure_the_same_time(tmp_path: Path) -> None:
+    """A JVM with both kinds of samples: those of CPU time count, the others are said to be left out. Lost ones are said too."""
+    chunk = example()
+    for at, stack in ((1_000, 1), (2_000, 2)):
+        chunk.event("jdk.CPUTimeSample", chunk.long(START_TICKS + at), chunk.long(stack), chunk.long(1), b"\0", chunk.long(10), b"\0")
+    chunk.event("jdk.CPUTimeSamplesLost", chunk.long(START_TICKS), chunk.int(5), chunk.long(1))
+    path = tmp_path / "both.jfr"
+    path.write_bytes(chunk.bytes())
+    found = rows(path)
+    cpu = sorted(row[3] for row in found if row[0] == "sample" and row[1] == "cpu")
+    assert cpu == [str(START_NS + 1000), str(START_NS + 2000)]
+    (artefact,) = (row for row in found if row[0] == "artefact")
+    assert "5 CPU-time samples that the JVM lost" in artefact[5]
+    assert "3 samples that are not read (jdk.ExecutionSample, measured by jdk.CPUTimeSample)" in artefact[5]
+
+
+def test_events_of_async_profiler(tmp_path: Path) -> None:
+    """Objects in use, native memory and native locks; kinds that nothing reads are named."""
+    chunk = example()
+    first = [chunk.long(START_TICKS + 1_000), chunk.long(1), chunk.long(1)]
+    chunk.event("profiler.LiveObject", *first, chunk.long(3), chunk.long(640), chunk.long(START_TICKS))
+    chunk.event("profiler.Malloc", *first, chunk.long(0x7f00), chunk.long(4096))
+    chunk.event("profiler.NativeLock", first[0], chunk.long(700), *first[1:], chunk.long(0x7f10))
+    chunk.event("profiler.ProcessSample", first[0])
+    chunk.event("profiler.Window", first[0], chunk.long(700), first[1])
+    path = tmp_path / "own.jfr"
+    path.write_bytes(chunk.bytes())
+    found = rows(path)
+    samples = {row[1]: (row[2], row[4]) for row in found if row[0] == "sample" and row[1] in ("live", "malloc", "lock")}
+    assert samples == {"live": ("unknown", "640"), "malloc": ("native", "4096"), "lock": ("blocked", "700")}
+    assert [row[3] for row in found if row[0] == "span" and row[1] == "lock-wait"] == ["700"]
+    (artefact,) = (row for row in found if row[0] == "artefact")
+    assert artefact[5].endswith("1 samples that are not read (profiler.ProcessSample)")
+    for event, weight in (("live", 640), ("malloc", 4096)):
+        assert [found for _, found in folded(tmp_path / "out.folded", path, "--event", event)] == [weight]

@@ -49,6 +49,7 @@ EVENTS = [
     "jdk.SocketRead",
     "jdk.SocketWrite",
 ]
+CPU_TIME_EVENTS = ["jdk.CPUTimeSample"]  # of JDK 25
 ASYNC_EVENTS = ["profiler.WallClockSample", "profiler.Span"]
 # What Pyrometer reads besides times, threads and stacks.
 FIELDS = [
@@ -119,7 +120,7 @@ def keep(recording: Path, name: str, tool: str = "jfr") -> None:
     TARGET.mkdir(parents=True, exist_ok=True)
     events = []
     for chunk in chunks_of(recording, tool):
-        command = [tool, "print", "--json", "--stack-depth", "4096", "--events", ",".join(EVENTS + ASYNC_EVENTS), str(chunk)]
+        command = [tool, "print", "--json", "--stack-depth", "4096", "--events", ",".join(EVENTS + CPU_TIME_EVENTS + ASYNC_EVENTS), str(chunk)]
         printed = subprocess.run(command, check=True, capture_output=True).stdout
         events += [reduced(event) for event in json.loads(printed)["recording"]["events"]]
     write_gz(TARGET / f"{name}.jfr.gz", recording.read_bytes())
@@ -129,7 +130,7 @@ def keep(recording: Path, name: str, tool: str = "jfr") -> None:
             event["stack"] = stacks.setdefault(json.dumps(event.pop("frames")), len(stacks))
     expected = {"stacks": [json.loads(stack) for stack in stacks], "events": events}
     write_gz(TARGET / f"{name}.expected.json.gz", json.dumps(expected, separators=(",", ":")).encode())
-    counts = {kind: sum(event["type"] == kind for event in events) for kind in EVENTS + ASYNC_EVENTS}
+    counts = {kind: sum(event["type"] == kind for event in events) for kind in EVENTS + CPU_TIME_EVENTS + ASYNC_EVENTS}
     print(name, recording.stat().st_size, {kind: count for kind, count in counts.items() if count}, flush=True)
 
 
@@ -143,6 +144,14 @@ def record_jdk(workdir: Path, name: str, java: str = "java") -> None:
     """Every event that the JDK records; two chunks."""
     recording = workdir / f"{name}.jfr"
     subprocess.run([java, *compiled(workdir), str(recording), *EVENTS], check=True)
+    keep(recording, name, str(Path(shutil.which(java) or java).parent / "jfr"))
+
+
+def record_cpu_time(workdir: Path, name: str, java: str) -> None:
+    """Samples of CPU time, which are off in every setting of the JDK."""
+    recording = workdir / f"{name}.jfr"
+    flags = f"-XX:StartFlightRecording:settings={HERE / 'cpu_time.jfc'},filename={recording}"
+    subprocess.run([java, flags, *compiled(workdir), str(workdir / "other.jfr"), "jdk.JVMInformation"], check=True)
     keep(recording, name, str(Path(shutil.which(java) or java).parent / "jfr"))
 
 
@@ -176,16 +185,17 @@ def record_spark(workdir: Path, name: str, cache: Path) -> None:
 def main() -> int:
     """Record what is asked for, or all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="jdk17, jdk25, async, spark")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="jdk17, jdk25, jdk25cpu, async, spark")
     parser.add_argument("--cache", type=sr.absolute_path, default=sr.DEFAULT_CACHE, help="for the venv")
     parser.add_argument("--workdir", type=sr.absolute_path, default=Path("/tmp/pyrometer-profiles"))
-    parser.add_argument("--java25", default="java", help="the java command of JDK 25, for jdk25")
+    parser.add_argument("--java25", default="java", help="the java command of JDK 25, for jdk25 and jdk25cpu")
     options = parser.parse_args()
     shutil.rmtree(options.workdir, ignore_errors=True)
     options.workdir.mkdir(parents=True)
     steps = {
         "jdk17": lambda: record_jdk(options.workdir, "jdk17"),
         "jdk25": lambda: record_jdk(options.workdir, "jdk25", options.java25),
+        "jdk25cpu": lambda: record_cpu_time(options.workdir, "jdk25cpu", options.java25),
         "async": lambda: record_async(options.workdir, "async"),
         "spark": lambda: record_spark(options.workdir, "spark", options.cache),
     }

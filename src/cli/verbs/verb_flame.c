@@ -229,10 +229,10 @@ static const struct cli_option options[] = {
     {"output", 'o', "FILE", NULL, NULL,
      "Write to FILE, which appears only when it is complete. The end of its name chooses the format: .svg (a picture "
      "with search and zoom), .folded (folded stacks), .speedscope.json or .pb.gz (pprof)."},
-    {"event", 'e', "EVENT", "cpu wall alloc lock wait", NULL,
+    {"event", 'e', "EVENT", "cpu wall alloc lock wait live malloc", NULL,
      "Take samples of EVENT only. cpu: threads that ran, without those that waited. wall: all threads. alloc: "
-     "allocated "
-     "bytes. lock: nanoseconds of waiting for locks. wait: nanoseconds of other waiting."},
+     "allocated bytes. lock: nanoseconds of waiting for locks. wait: nanoseconds of other waiting. live: bytes of "
+     "objects in use. malloc: bytes of native allocations."},
     {"task", 0, "TID", NULL, NULL,
      "Take samples of this task only (Spark's task id), of records that name their task. Says how many that are."},
     {"stage", 0, "ID", NULL, NULL,

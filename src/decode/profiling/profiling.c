@@ -1,5 +1,6 @@
 #include "decode/profiling/profiling.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "decode/profiling/profile_reading.h"
@@ -196,6 +197,13 @@ static void add_problem(struct pyro_strbuf *text, uint64_t count, const char *wh
     pyro_strbuf_printf(text, "%llu %s", (unsigned long long)count, what);
 }
 
+static void add_unread(struct pyro_strbuf *text, const struct pyro_unread_samples *unread)
+{
+    char what[100];
+    snprintf(what, sizeof(what), "samples that are not read (%s)", unread->name);
+    add_problem(text, unread->count, what);
+}
+
 static bool finish(struct pyro_profile_reading *reading)
 {
     const struct pyro_profile_facts *facts = reading->facts;
@@ -207,6 +215,9 @@ static bool finish(struct pyro_profile_reading *reading)
     add_problem(&problems, facts->unknown, "references that lead nowhere");
     add_problem(&problems, facts->lines_cut, "lines that are too long");
     add_problem(&problems, facts->stacks_cut, "stacks that are too deep");
+    add_problem(&problems, facts->lost, "CPU-time samples that the JVM lost");
+    for (size_t i = 0; i < facts->unread_count; i++)
+        add_unread(&problems, &facts->unread[i]);
     struct pyro_artefact_row *row = pyro_tracks_artefact_edit(reading->tracks, facts->artefact);
     row->bytes = (int64_t)reading->bytes;
     row->rows = (int64_t)reading->rows;

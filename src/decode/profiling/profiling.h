@@ -33,6 +33,14 @@ struct pyro_profile_order {
 void pyro_profile_order_init(struct pyro_profile_order *order, const struct pyro_allocator *allocator);
 void pyro_profile_order_done(struct pyro_profile_order *order, const struct pyro_allocator *allocator);
 
+enum { PYRO_UNREAD_KINDS = 8 };
+
+/* Samples that a recording has and nothing here reads. */
+struct pyro_unread_samples {
+    char name[60];
+    uint64_t count;
+};
+
 struct pyro_profile_facts {
     int32_t artefact;    /* its row */
     uint64_t records;    /* that were decoded */
@@ -43,6 +51,9 @@ struct pyro_profile_facts {
     uint64_t unknown;    /* references in a recording that lead nowhere */
     uint64_t lines_cut;  /* of text, longer than PYRO_TEXT_LINE_BYTES */
     uint64_t stacks_cut; /* deeper than PYRO_PROFILE_DEPTH: their outermost frames are missing */
+    uint64_t lost;       /* samples that the profiler itself could not keep */
+    struct pyro_unread_samples unread[PYRO_UNREAD_KINDS]; /* the first ones */
+    size_t unread_count;
     const char *problem; /* why the end was not read, valid as long as the reader; NULL: it was */
 };
 

@@ -98,6 +98,12 @@ enum pyro_sample_event {
     PYRO_SAMPLE_EVENTS
 };
 
+/* Whether samples weigh bytes: no method ran, or waited, in them. */
+static inline bool pyro_sample_event_is_bytes(enum pyro_sample_event event)
+{
+    return event == PYRO_SAMPLE_ALLOC || event == PYRO_SAMPLE_LIVE || event == PYRO_SAMPLE_MALLOC;
+}
+
 enum pyro_thread_state {
 #define PYRO_THREAD_STATE(name, text, doc) PYRO_STATE_##name,
 #include "model/tracks/thread_states.def"

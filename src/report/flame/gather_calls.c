@@ -69,6 +69,10 @@ static bool is_of_event(const struct gathering *gathering, const struct pyro_sam
         return row->event == PYRO_SAMPLE_LOCK;
     case PYRO_FLAME_WAIT:
         return row->event == PYRO_SAMPLE_WAIT;
+    case PYRO_FLAME_LIVE:
+        return row->event == PYRO_SAMPLE_LIVE;
+    case PYRO_FLAME_MALLOC:
+        return row->event == PYRO_SAMPLE_MALLOC;
     default:
         return file->all_threads || !file->has_cpu ? is_wall(file, row) : is_running(file, row);
     }

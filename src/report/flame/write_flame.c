@@ -21,7 +21,7 @@ static const struct {
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats) };
 
-static const char *const event_names[] = {"", "cpu", "wall", "alloc", "lock", "wait"};
+static const char *const event_names[] = {"", "cpu", "wall", "alloc", "lock", "wait", "live", "malloc"};
 
 const char *pyro_flame_suffix(enum pyro_flame_format format)
 {
@@ -359,9 +359,10 @@ static enum pyro_status write_sources(const struct sources *sources, const struc
     bool ready = pyro_flame_init(&writing.flame, work.allocator);
     writing.flame.merge_lines = own.merge_lines != 0;
     writing.flame.differs = own.differs != 0;
-    writing.flame.unit = pyro_sample_event_unit(own.event == PYRO_FLAME_ALLOC  ? PYRO_SAMPLE_ALLOC
-                                                : own.event == PYRO_FLAME_LOCK ? PYRO_SAMPLE_LOCK
-                                                                               : PYRO_SAMPLE_CPU);
+    writing.flame.unit =
+        pyro_sample_event_unit(own.event == PYRO_FLAME_ALLOC || own.event >= PYRO_FLAME_LIVE ? PYRO_SAMPLE_ALLOC
+                               : own.event == PYRO_FLAME_LOCK                                ? PYRO_SAMPLE_LOCK
+                                                                                             : PYRO_SAMPLE_CPU);
     writing.head = pyro_allocate(work.allocator, PYRO_ARTEFACT_HEAD);
     enum pyro_status status =
         ready && writing.head ? write_flame(&writing, format, writer, &own_error) : pyro_no_memory(&own_error);

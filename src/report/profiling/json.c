@@ -267,7 +267,7 @@ static void write_methods(struct pyro_json_writer *json, const struct pyro_profi
     pyro_json_line(json);
     pyro_json_begin(json, "top_methods", '[');
     for (int event = 0; event < PYRO_SAMPLE_EVENTS; event++)
-        if (event != PYRO_SAMPLE_ALLOC)
+        if (!pyro_sample_event_is_bytes((enum pyro_sample_event)event))
             write_methods_of(json, (enum pyro_sample_event)event, &profile->samples[event]);
     pyro_json_end(json, ']');
 }

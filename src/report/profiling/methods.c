@@ -218,7 +218,7 @@ static bool rank_all(struct pyro_profiling *profile, struct methods *methods, st
     for (int i = 0; i < PYRO_SAMPLE_EVENTS; i++) {
         enum pyro_sample_event event = (enum pyro_sample_event)i;
         weigh_stacks(profile, event, &weights);
-        if (profile->samples[i].count == 0)
+        if (profile->samples[i].count == 0 || (pyro_sample_event_is_bytes(event) && event != PYRO_SAMPLE_ALLOC))
             continue;
         if (event == PYRO_SAMPLE_ALLOC ? !rank_allocations(profile, &weights, methods, arena)
                                        : !rank_methods(profile, event, &weights, methods, arena))

@@ -312,7 +312,7 @@ void pyro_profiling_text(struct pyro_output *output, const struct pyro_profiling
     add_head(&text);
     add_processes(&text);
     for (int event = 0; event < PYRO_SAMPLE_EVENTS; event++)
-        if (event != PYRO_SAMPLE_ALLOC)
+        if (!pyro_sample_event_is_bytes((enum pyro_sample_event)event))
             add_methods(&text, (enum pyro_sample_event)event);
     add_allocations(&text);
     add_serialization(&text);

@@ -8,7 +8,7 @@
 enum {
     PYRO_JFR_HEADER = 68,           /* bytes in front of the first event */
     PYRO_JFR_CHUNK_MAX = 512 << 20, /* bytes; the JVM's own chunks have some 12 MiB */
-    PYRO_JFR_EVENT_KINDS = 24,      /* at most, of jfr_events.c */
+    PYRO_JFR_EVENT_KINDS = 32,      /* at most, of jfr_events.c */
 };
 
 /* A pause or a collection: what it freed is known when the chunk is read. */

@@ -1,5 +1,8 @@
 /* The events that are decoded, each with the fields that it is asked for, and what becomes of them. Names and fields
  * are those of the JDK and of async-profiler; fields that a version does not have stay unset. */
+#include <stdio.h>
+#include <string.h>
+
 #include "decode/profiling/jfr/chunk.h"
 
 /* The first fields of every event that has them. */
@@ -59,6 +62,32 @@ static bool take_wall_clock(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_
     return add_sample(chunk, values, pyro_jfr_stack_row(chunk, &values[STACK]), PYRO_SAMPLE_WALL, state, count);
 }
 
+/* JDK 25: of the time on a CPU, in native code too. One whose stack could not be walked has none. */
+static bool take_cpu_time(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
+{
+    return add_sample(chunk, values, pyro_jfr_stack_row(chunk, &values[STACK]), PYRO_SAMPLE_CPU, PYRO_STATE_RUNNING, 1);
+}
+
+static bool take_lost(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
+{
+    chunk->reading->facts->lost += values[FIRST].number > 0 ? (uint64_t)values[FIRST].number : 0;
+    return true;
+}
+
+/* FIRST: the class; SECOND: bytes. */
+static bool take_live(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
+{
+    int32_t stack = pyro_jfr_stack_of_class(chunk, pyro_jfr_stack_row(chunk, &values[STACK]), &values[FIRST]);
+    return add_sample(chunk, values, stack, PYRO_SAMPLE_LIVE, PYRO_STATE_UNKNOWN, values[SECOND].number);
+}
+
+/* FIRST: bytes. */
+static bool take_malloc(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
+{
+    return add_sample(chunk, values, pyro_jfr_stack_row(chunk, &values[STACK]), PYRO_SAMPLE_MALLOC, PYRO_STATE_NATIVE,
+                      values[FIRST].number);
+}
+
 /* FIRST: the class; SECOND: bytes. */
 static bool take_allocation(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
 {
@@ -104,6 +133,15 @@ static bool take_lock(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value 
     return add_sample(chunk, values, stack, PYRO_SAMPLE_LOCK, PYRO_STATE_BLOCKED,
                       duration_ns == PYRO_NONE ? 0 : duration_ns) &&
            add_span(chunk, values, PYRO_SPAN_LOCK_WAIT, name, PYRO_NONE);
+}
+
+/* A lock of native code (pthread), which has no class. */
+static bool take_native_lock(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
+{
+    int64_t duration_ns = pyro_jfr_duration(chunk, &values[DURATION]);
+    return add_sample(chunk, values, pyro_jfr_stack_row(chunk, &values[STACK]), PYRO_SAMPLE_LOCK, PYRO_STATE_BLOCKED,
+                      duration_ns == PYRO_NONE ? 0 : duration_ns) &&
+           add_span(chunk, values, PYRO_SPAN_LOCK_WAIT, PYRO_SLICE_NULL, PYRO_NONE);
 }
 
 static bool take_wait(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
@@ -197,13 +235,16 @@ static bool take_jvm(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
+#define EXECUTION_SAMPLE "jdk.ExecutionSample"
+#define CPU_TIME_SAMPLE  "jdk.CPUTimeSample"
+
 static const struct {
     const char *name;
     take_event *take;
     const char *fields[FIELDS];
 } kinds[] = {
     {"jdk.JVMInformation", take_jvm, {[FIRST] = "pid"}},
-    {"jdk.ExecutionSample", take_execution, {"startTime", NULL, "sampledThread", "stackTrace", "state"}},
+    {EXECUTION_SAMPLE, take_execution, {"startTime", NULL, "sampledThread", "stackTrace", "state"}},
     {"jdk.NativeMethodSample", take_native, {"startTime", NULL, "sampledThread", "stackTrace", "state"}},
     {"profiler.WallClockSample",
      take_wall_clock,
@@ -237,6 +278,13 @@ static const struct {
      take_socket_write,
      {"startTime", "duration", "eventThread", "stackTrace", "host", "bytesWritten", "port", "address"}},
     {"profiler.Span", take_profiler_span, {"startTime", "duration", "eventThread", NULL, "*"}},
+    {CPU_TIME_SAMPLE, take_cpu_time, {"startTime", NULL, "eventThread", "stackTrace"}},
+    {"jdk.CPUTimeSamplesLost", take_lost, {[FIRST] = "lostSamples"}},
+    {"profiler.LiveObject",
+     take_live,
+     {"startTime", NULL, "eventThread", "stackTrace", "objectClass", "allocationSize"}},
+    {"profiler.Malloc", take_malloc, {"startTime", NULL, "eventThread", "stackTrace", "size"}},
+    {"profiler.NativeLock", take_native_lock, {"startTime", "duration", "eventThread", "stackTrace"}},
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
@@ -266,6 +314,64 @@ static bool find_process(struct pyro_jfr_chunk *chunk, int64_t type)
     return true;
 }
 
+/* ---- Samples that are not read ----------------------------------------------------------------------------------- */
+
+static bool is_sample_kind(struct pyro_slice name)
+{
+    static const char *const others[] = {"profiler.Log", "profiler.Window", "profiler.UserEvent", "profiler.Free"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (pyro_slice_is(name, others[i]))
+            return false;
+    return pyro_slice_ends_with(name, "Sample") || pyro_slice_starts_with(name, "profiler.") ||
+           pyro_slice_is(name, "jdk.MethodTrace");
+}
+
+/* Notes that events of the type are only counted, by its name. False: no memory. */
+static bool count_unread(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_type *type, const char *why)
+{
+    struct pyro_profile_facts *facts = chunk->reading->facts;
+    char name[sizeof(facts->unread->name)];
+    size_t i = 0;
+    snprintf(name, sizeof(name), "%.*s%s", (int)type->name.len, type->name.ptr, why);
+    while (i < facts->unread_count && strcmp(facts->unread[i].name, name) != 0)
+        i++;
+    if (i == PYRO_UNREAD_KINDS)
+        return true;
+    if (i == facts->unread_count) {
+        memcpy(facts->unread[i].name, name, sizeof(name));
+        facts->unread[facts->unread_count++].count = 0;
+    }
+    uint64_t *row = pyro_map_put(&chunk->kind_of, (uint64_t)type->id, NULL);
+    if (row)
+        *row = KINDS + 1 + i;
+    return row != NULL;
+}
+
+static bool has_event(const struct pyro_jfr_chunk *chunk, const char *name)
+{
+    const struct pyro_jfr_type *type = pyro_jfr_type_by_name(chunk->types, name);
+    struct pyro_jfr_event event;
+    for (size_t at = PYRO_JFR_HEADER; type && pyro_jfr_event_at(chunk, at, &event); at = event.next)
+        if (event.type == type->id)
+            return true;
+    return false;
+}
+
+/* A JVM that takes both kinds of samples counts the same time twice: those of CPU time are the better ones. */
+static bool bind_unread(struct pyro_jfr_chunk *chunk)
+{
+    bool both = has_event(chunk, CPU_TIME_SAMPLE);
+    for (size_t i = 0; i < chunk->types->types.count; i++) {
+        const struct pyro_jfr_type *type = &chunk->types->types.items[i];
+        bool known = pyro_map_get(&chunk->kind_of, (uint64_t)type->id) != NULL;
+        bool twice = both && pyro_slice_is(type->name, EXECUTION_SAMPLE);
+        if ((twice || (!known && is_sample_kind(type->name))) &&
+            !count_unread(chunk, type, twice ? ", measured by " CPU_TIME_SAMPLE : ""))
+            return false;
+    }
+    return true;
+}
+
 bool pyro_jfr_bind_events(struct pyro_jfr_chunk *chunk)
 {
     for (size_t i = 0; i < KINDS; i++) {
@@ -282,6 +388,8 @@ bool pyro_jfr_bind_events(struct pyro_jfr_chunk *chunk)
         if (i == 0 && chunk->pid == PYRO_NONE && !find_process(chunk, type->id))
             return false;
     }
+    if (!bind_unread(chunk))
+        return false;
     const struct pyro_profile_process process = {.pid = chunk->pid, .role = "jvm"};
     chunk->process = pyro_profile_process_row(chunk->reading, &process);
     return chunk->process >= 0;
@@ -290,8 +398,10 @@ bool pyro_jfr_bind_events(struct pyro_jfr_chunk *chunk)
 bool pyro_jfr_take_event(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_event *event)
 {
     const uint64_t *row = pyro_map_get(&chunk->kind_of, (uint64_t)event->type);
-    if (row && *row > 1)
+    if (row && *row > KINDS)
+        chunk->reading->facts->unread[*row - KINDS - 1].count++;
+    else if (row && *row > 1)
         return take(chunk, event, (size_t)(*row - 1));
-    chunk->reading->facts->other += !row;
+    chunk->reading->facts->other += !row || *row > KINDS;
     return true;
 }
