@@ -135,8 +135,14 @@ struct pyro_artefact_source pyro_artefact_source_of(struct pyro_slice path, stru
 {
     struct pyro_artefact_source source = {.path = path, .start_ns = PYRO_NONE};
     source.application = pyro_application_id(path);
+    if (!source.application.ptr) { /* folders of EMR Serverless and names of Glue have ids of another form */
+        const struct pyro_log_file file = pyro_log_file_of(path);
+        source.application = file.application;
+        source.executor = file.application.ptr ? file.executor : PYRO_SLICE_NULL;
+    }
     if (!source.application.ptr)
         source.application = pyro_application_id(head);
-    source.executor = find_executor(path, source.application);
+    if (!source.executor.ptr)
+        source.executor = find_executor(path, source.application);
     return source;
 }

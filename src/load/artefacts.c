@@ -21,6 +21,9 @@ struct search {
     PYRO_VEC(struct pyro_artefact_file) found;
     struct pyro_map paths; /* hash of a path -> enum pyro_artefact_place */
     char *head;            /* PYRO_ARTEFACT_HEAD bytes */
+    size_t texts;          /* text files that nothing recognizes: the first one, and what it looks like */
+    struct pyro_slice text;
+    const char *text_guess;
 };
 
 static bool is_folder(const char *path)
@@ -72,6 +75,20 @@ static enum pyro_status add_file(struct search *search, const struct pyro_log_pa
     return note_place(search, part->path, PYRO_PLACE_ARTEFACT, added, error);
 }
 
+/* A file that may be the output of a driver or executor which says nothing in the form of a log. */
+static enum pyro_status note_text(struct search *search, const struct pyro_log_part *part, size_t len,
+                                  struct pyro_error *error)
+{
+    const struct pyro_slice head = {search->head, len};
+    if (len == 0 || memchr(head.ptr, '\0', len))
+        return PYRO_OK;
+    if (search->texts++ > 0)
+        return PYRO_OK;
+    search->text_guess = pyro_text_guess(head);
+    search->text = pyro_arena_copy(search->arena, part->path);
+    return search->text.ptr ? PYRO_OK : pyro_no_memory(error);
+}
+
 /* Looks into a file. What cannot be opened stays unseen. `named`: its kind was said. */
 static enum pyro_status look(struct search *search, const struct pyro_log_part *part, bool named,
                              enum pyro_artefact_place *ret_place, struct pyro_artefact_file *ret,
@@ -91,7 +108,7 @@ static enum pyro_status look(struct search *search, const struct pyro_log_part *
     *ret_place = kind != PYRO_ARTEFACT_KINDS                  ? PYRO_PLACE_ARTEFACT
                  : pyro_slice_find(head, "\"Event\"") != NULL ? PYRO_PLACE_EVENTS
                                                               : PYRO_PLACE_OTHER;
-    return PYRO_OK;
+    return *ret_place == PYRO_PLACE_OTHER && !search->how->memory ? note_text(search, part, len, error) : PYRO_OK;
 }
 
 static enum pyro_status visit(void *context, struct pyro_slice folder, const struct pyro_log_part *part,
@@ -215,6 +232,28 @@ static void take_folders_off(const char *const *paths, size_t path_count, struct
     list->unreadable_count = kept;
 }
 
+/* Of a folder without an event log, and without files that an application could be made of: what is in it. */
+static bool say_what_is_there(const struct search *search, struct pyro_log_list *list)
+{
+    if (search->texts == 0 || search->found.count > 0 || list->count > 0)
+        return true;
+    for (size_t i = 0; i < list->unreadable_count; i++) {
+        struct pyro_unreadable *row = &list->unreadable[i];
+        if (!pyro_slice_starts_with(row->message, "has no event log") ||
+            !pyro_slice_starts_with(search->text, row->path.ptr))
+            continue;
+        row->message = pyro_arena_printf(&list->arena,
+                                         "has no event log, only %zu other file%s, such as %s (%s); for errors in logs "
+                                         "of drivers and executors, use "
+                                         "pyrometer logs errors %s",
+                                         search->texts, search->texts == 1 ? "" : "s", search->text.ptr,
+                                         search->text_guess, row->path.ptr);
+        if (!row->message.ptr)
+            return false;
+    }
+    return true;
+}
+
 /* Why a file will belong to no application, or NULL: an event log may have its id. */
 static const char *left_why(const struct pyro_artefact_file *file, size_t logs)
 {
@@ -280,7 +319,7 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
     if (!search.head)
         return pyro_no_memory(error);
     enum pyro_status status = search_paths(&search, paths, path_count, ret, error);
-    if (status == PYRO_OK && !how->memory && !take_others_off(&search, list))
+    if (status == PYRO_OK && !how->memory && (!take_others_off(&search, list) || !say_what_is_there(&search, list)))
         status = pyro_no_memory(error);
     pyro_release(allocator, search.head);
     if (status == PYRO_OK && search.found.count > 0) {

@@ -158,3 +158,52 @@ def test_an_event_log_in_the_folder_is_what_counts(binary: str, tmp_path: Path) 
     shutil.copytree(layouts.RECORDED / "spark35", tmp_path / "run")
     made, expected = report(binary, tmp_path / "run")["integrity"], of_events(binary, "spark35")["integrity"]
     assert made["confidence"] == 1 and made["lines"] == expected["lines"]
+
+
+@pytest.mark.parametrize("text", ["java.lang.OutOfMemoryError: Java heap space\nDumping heap to java_pid9.hprof ...\n", "Killed\n"])
+def test_folders_of_output_without_a_log(binary: str, tmp_path: Path, text: str) -> None:
+    """Nothing says when the application ran: the message names what is in the folder, and what reads it."""
+    path = tmp_path / "application_1709280000000_0001" / "container_1709280000000_0001_01_000002" / "stdout"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    run = run_command([binary, "diagnose", str(tmp_path)])
+    assert run.exit == 3, run.explain()
+    message = run.err.decode()
+    assert "has no event log, only 1 other file" in message and str(path) in message and "text without times" in message
+    assert f"pyrometer logs errors {tmp_path}" in message
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    run = run_command([binary, "diagnose", str(empty)])
+    assert run.exit == 3 and b"has no event log" in run.err and b"other file" not in run.err
+
+
+SERVERLESS = "logs/applications/00f1/jobs/00f2abc"
+GLUE = "jr_" + "0a1b2c3d" * 8
+
+
+@pytest.mark.parametrize("driver,executor,application", [
+    (f"{SERVERLESS}/SPARK_DRIVER/stderr.gz", f"{SERVERLESS}/SPARK_EXECUTOR/{{}}/stderr.gz", "00f2abc"),
+    (f"{SERVERLESS}/SPARK_DRIVER/archived/stderr_1.gz", f"{SERVERLESS}/SPARK_EXECUTOR_{{}}/stderr.gz", "00f2abc"),
+    (f"{GLUE}-driver.log.gz", f"{GLUE}-{{}}.log.gz", GLUE),
+])
+def test_layouts_of_platforms(binary: str, tmp_path: Path, driver: str, executor: str, application: str) -> None:
+    """Logs of the driver and the executors are distinguished by where they are, and belong to one application."""
+    texts = {driver: layouts.driver("spark35")}
+    texts.update({executor.format(n): text for n, stream, text in layouts.executors("spark35") if stream == "stderr"})
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(text.encode()))
+    assert report(binary, tmp_path)["application"]["id"] == application
+    found = rows(binary, tmp_path, "SELECT DISTINCT executor FROM threads WHERE executor IS NOT NULL ORDER BY 1")
+    assert {row["executor"] for row in found} == {"driver", *(n for n, stream, _ in layouts.executors("spark35") if stream == "stderr")}
+
+
+def test_the_driver_of_dataproc(binary: str, tmp_path: Path) -> None:
+    path = tmp_path / "google-cloud-dataproc-metainfo" / "5f-1" / "jobs" / "job-7" / "driveroutput.000000000"
+    path.parent.mkdir(parents=True)
+    path.write_text(layouts.driver("spark35"))
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(path, alone / "driver.log")
+    assert report(binary, tmp_path / "google-cloud-dataproc-metainfo")["totals"] == report(binary, alone)["totals"]

@@ -117,6 +117,7 @@ bool pyro_log_name(struct pyro_slice path)
         if (pyro_slice_ends_with(name, ends[i]))
             return true;
     return pyro_slice_starts_with(name, "stderr") || pyro_slice_starts_with(name, "stdout") ||
+           pyro_slice_starts_with(name, "driveroutput") || pyro_slice_starts_with(name, "jr_") ||
            pyro_slice_find(name, ".log.") || pyro_slice_find(name, "log4j");
 }
 
@@ -126,6 +127,7 @@ static bool is_stream_name(struct pyro_slice name)
     name = plain_name(name);
     return pyro_slice_starts_with(name, "stderr") || pyro_slice_starts_with(name, "stdout") ||
            pyro_slice_starts_with(name, "syslog") || pyro_slice_starts_with(name, "log4j") ||
+           pyro_slice_starts_with(name, "driveroutput") ||
            (name.len > 0 && is_digit(name.ptr[0]) && pyro_slice_ends_with(name, ".log"));
 }
 
@@ -164,6 +166,65 @@ static void look_pod(struct pyro_log_file *file, struct pyro_slice path)
     file->executor = mark ? (struct pyro_slice){mark + 6, (size_t)(end - mark) - 6} : PYRO_SLICE_LITERAL("driver");
 }
 
+/* The component of a path that begins at `at`. */
+static struct pyro_slice component(struct pyro_slice path, size_t at)
+{
+    const char *slash = at < path.len ? memchr(path.ptr + at, '/', path.len - at) : NULL;
+    return part_of(path, at, slash ? (size_t)(slash - path.ptr) : path.len);
+}
+
+/* EMR Serverless: "applications/ID/jobs/RUN/SPARK_DRIVER/stderr.gz", ".../SPARK_EXECUTOR/3/archived/stderr_1.gz", also
+ * "SPARK_EXECUTOR_3". The id of the run is Spark's id of the application. */
+static void look_serverless(struct pyro_log_file *file, struct pyro_slice path)
+{
+    const char *jobs = pyro_slice_find(path, "/jobs/");
+    size_t at = jobs ? (size_t)(jobs - path.ptr) + strlen("/jobs/") : path.len;
+    struct pyro_slice run = component(path, at), role = component(path, at + run.len + 1);
+    if (file->container.ptr || run.len == 0 || at + run.len >= path.len || !pyro_slice_starts_with(role, "SPARK_"))
+        return;
+    size_t end = at + run.len + 1 + role.len;
+    if (pyro_slice_is(role, "SPARK_DRIVER")) {
+        file->executor = PYRO_SLICE_LITERAL("driver");
+    } else {
+        struct pyro_slice id = pyro_slice_is(role, "SPARK_EXECUTOR")             ? component(path, end + 1)
+                               : pyro_slice_starts_with(role, "SPARK_EXECUTOR_") ? part_of(role, 15, role.len)
+                                                                                 : PYRO_SLICE_NULL;
+        if (id.len == 0 || digits(id, 0) != id.len)
+            return;
+        file->executor = id;
+        end = (size_t)(id.ptr - path.ptr) + id.len;
+    }
+    file->container = part_of(path, at, end);
+    if (!file->application.ptr)
+        file->application = run;
+}
+
+/* Glue, streams of CloudWatch as files: "jr_HEX" and "jr_HEX-driver" of the driver, "jr_HEX-3" of executor 3,
+ * "jr_HEX_g-HEX" of some executor. */
+static void look_glue(struct pyro_log_file *file, struct pyro_slice name)
+{
+    enum { PREFIX = 3, HEX_LEAST = 32 };
+    size_t end = PREFIX;
+    if (file->container.ptr || !pyro_slice_starts_with(name, "jr_"))
+        return;
+    while (end < name.len && (is_digit(name.ptr[end]) || (name.ptr[end] >= 'a' && name.ptr[end] <= 'f')))
+        end++;
+    if (end < PREFIX + HEX_LEAST)
+        return;
+    struct pyro_slice rest = plain_name(part_of(name, end, name.len));
+    const char *dot = rest.len ? memchr(rest.ptr, '.', rest.len) : NULL;
+    if (dot)
+        rest.len = (size_t)(dot - rest.ptr);
+    bool numbered = rest.len > 1 && rest.ptr[0] == '-' && digits(rest, 1) == rest.len - 1;
+    if (rest.len == 0 || pyro_slice_is(rest, "-driver"))
+        file->executor = PYRO_SLICE_LITERAL("driver");
+    else if (numbered)
+        file->executor = part_of(rest, 1, rest.len);
+    file->container = part_of(name, 0, end + rest.len);
+    if (!file->application.ptr)
+        file->application = part_of(name, 0, end);
+}
+
 static bool has_folder(struct pyro_slice path, const char *inner, const char *first)
 {
     return pyro_slice_find(path, inner) || pyro_slice_starts_with(path, first);
@@ -177,8 +238,12 @@ struct pyro_log_file pyro_log_file_of(struct pyro_slice path)
     file.container = container_id(path);
     if (!file.container.ptr) {
         look_standalone(&file, path);
+        look_serverless(&file, path);
+        look_glue(&file, name);
         look_pod(&file, path);
     }
+    if (!file.executor.ptr && pyro_slice_starts_with(name, "driveroutput")) /* Dataproc */
+        file.executor = PYRO_SLICE_LITERAL("driver");
     if (!file.executor.ptr && has_folder(path, "/driver/", "driver/")) /* Databricks */
         file.executor = PYRO_SLICE_LITERAL("driver");
     if (!file.container.ptr)
