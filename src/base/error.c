@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/secrets/secret_scan.h"
+#include "base/secrets/secrets.h"
+
 bool pyro_error_is_usable(const struct pyro_error *error)
 {
     return error && error->size >= sizeof(*error);
@@ -20,6 +23,22 @@ void pyro_error_clear(struct pyro_error *error)
     error->message[0] = '\0';
 }
 
+/* Messages hold what servers, logs and files say. */
+static void hide_secrets(struct pyro_error *error)
+{
+    struct pyro_slice text = pyro_slice_from(error->message);
+    struct pyro_secrets secrets = {.how = PYRO_REDACT_WIDE};
+    struct pyro_strbuf found;
+    if (!pyro_may_hold_secret(text))
+        return;
+    pyro_strbuf_init(&found, NULL);
+    struct pyro_slice shown = pyro_secrets_text(&secrets, text, &found);
+    if (shown.ptr != text.ptr)
+        snprintf(error->message, sizeof(error->message), "%.*s", (int)shown.len, shown.ptr);
+    pyro_strbuf_done(&found);
+    pyro_secrets_done(&secrets);
+}
+
 static void describe(struct pyro_error *error, enum pyro_status code, const char *format, va_list args)
 {
     if (!pyro_error_is_usable(error))
@@ -27,6 +46,7 @@ static void describe(struct pyro_error *error, enum pyro_status code, const char
     pyro_error_clear(error);
     error->code = code;
     vsnprintf(error->message, sizeof(error->message), format, args);
+    hide_secrets(error);
 }
 
 enum pyro_status pyro_error_set(struct pyro_error *error, enum pyro_status code, const char *format, ...)

@@ -6,7 +6,8 @@
 
 #include "pyrometer.h"
 
-/* Sets code and message and returns `code`, so that callers can write `return pyro_error_set(error, ...)`. */
+/* Sets code and message and returns `code`, so that callers can write `return pyro_error_set(error, ...)`. Secrets in
+ * the message are hidden: much of it comes from files and servers. */
 enum pyro_status pyro_error_set(struct pyro_error *error, enum pyro_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for functions that give another result, or return the code later. */

@@ -185,7 +185,10 @@ enum pyro_redaction cli_redaction(const struct cli_call *call);
 /* --store, or PYROMETER_STORE where it is set; NULL: neither. */
 const char *cli_store_url(const struct cli_call *call);
 
-/* One line on standard error, control characters made visible, so that it is one line whatever a path contains. */
+/* Bytes of the character that a text begins with, if it controls a terminal or changes the order or the lines of the
+ * text around it; else 0. *ret_code: its code point. */
+size_t cli_unsafe_at(const char *text, unsigned *ret_code);
+/* One line on standard error, such characters made visible, so that it is one line whatever a path contains. */
 void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for a wrong command line, then a pointer to the help. Gives CLI_EXIT_USAGE. */
 int cli_usage_error(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -188,15 +188,17 @@ void cli_put_json(struct cli_output *output, const char *text)
 {
     cli_puts(output, "\"");
     for (; *text != '\0'; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte == '"' || byte == '\\')
-            cli_putf(output, "\\%c", byte);
-        else if (byte == '\n')
+        unsigned code;
+        size_t unsafe = cli_unsafe_at(text, &code);
+        if (*text == '"' || *text == '\\')
+            cli_putf(output, "\\%c", *text);
+        else if (*text == '\n')
             cli_puts(output, "\\n");
-        else if (byte < 0x20)
-            cli_putf(output, "\\u%04x", byte);
+        else if (unsafe > 0)
+            cli_putf(output, "\\u%04x", code);
         else
             cli_output_write(output, text, 1);
+        text += unsafe > 0 ? unsafe - 1 : 0;
     }
     cli_puts(output, "\"");
 }

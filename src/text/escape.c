@@ -184,7 +184,7 @@ void pyro_add_csv(struct pyro_strbuf *buffer, struct pyro_slice text)
         pyro_strbuf_add_char(buffer, '\'');
     for (const char *p = text.ptr; p < end;) {
         uint32_t code = pyro_utf8_next(&p, end);
-        if (is_control(code) && code != '\n' && code != '\r' && code != '\t')
+        if (is_format(code) || (is_control(code) && code != '\n' && code != '\r' && code != '\t'))
             code = REPLACEMENT;
         if (code == '"')
             pyro_strbuf_add_char(buffer, '"');

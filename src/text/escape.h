@@ -21,7 +21,7 @@ void pyro_add_plain(struct pyro_strbuf *buffer, struct pyro_slice text);
 /* For running text and table cells of GitHub-flavoured Markdown. */
 void pyro_add_markdown(struct pyro_strbuf *buffer, struct pyro_slice text);
 /* One text field of RFC 4180, quoted where it must be; what a spreadsheet would take for a formula gets an apostrophe
- * in front. */
+ * in front. Characters that reorder text or break lines become U+FFFD, except \n, \r and \t. */
 void pyro_add_csv(struct pyro_strbuf *buffer, struct pyro_slice text);
 /* Text or attribute value of XML 1.0; what XML cannot hold becomes U+FFFD. */
 void pyro_add_xml(struct pyro_strbuf *buffer, struct pyro_slice text);

@@ -126,6 +126,13 @@ def test_svg(tmp_path: Path, records: Path) -> None:
     assert "http" not in (tmp_path / "o.svg").read_text().replace("http://www.w3.org/", "")
 
 
+def test_folded_of_hostile_names(tmp_path: Path) -> None:
+    """Nothing in a frame ends it or its line, or changes the order of what is read."""
+    path = tmp_path / "in.folded"
+    path.write_text("main;a\u202eb\u2028c\u0085d\u2066e\u061cf\u200fg 3\n", encoding="utf-8")
+    assert folded(tmp_path / "out.folded", path) == [("main;a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf\ufffdg", 3)]
+
+
 def test_svg_of_hostile_names(tmp_path: Path) -> None:
     names = ['</title><script>alert(1)</script>', ']]>&"\'', "\u202e\u0007\ud83d", "x" * 3000, ""]
     path = write(tmp_path / "s.json", [stack(names, 1)])

@@ -9,6 +9,8 @@
 #include "base/options.h"
 #include "fleet/crawl/crawling.h"
 
+#include "text/escape.h"
+
 enum { STORE_TRIES = 3, STORE_PAUSE_MS = 1000 };
 
 const char *pyro_crawl_event_name(unsigned kind)
@@ -18,8 +20,26 @@ const char *pyro_crawl_event_name(unsigned kind)
     return kind < sizeof(names) / sizeof(*names) ? names[kind] : NULL;
 }
 
+/* Without secrets and control characters: much of it is what servers and logs say. */
+static const char *shown(struct pyro_crawl *crawl, const char *text)
+{
+    struct pyro_strbuf found, plain;
+    pyro_strbuf_init(&found, crawl->options->allocator);
+    pyro_strbuf_init(&plain, crawl->options->allocator);
+    pyro_add_plain(&plain, pyro_secrets_text(&crawl->secrets, pyro_slice_from(text), &found));
+    bool failed = found.failed || plain.failed;
+    struct pyro_slice kept = failed ? PYRO_SLICE_NULL : pyro_arena_copy(&crawl->told, pyro_strbuf_slice(&plain));
+    pyro_strbuf_done(&found);
+    pyro_strbuf_done(&plain);
+    return kept.ptr ? kept.ptr : PYRO_REDACTED;
+}
+
 void pyro_crawl_tell(struct pyro_crawl *crawl, struct pyro_crawl_event *event)
 {
+    const char **const texts[] = {&event->source, &event->log, &event->application, &event->attempt, &event->message};
+    pyro_arena_reset(&crawl->told);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        *texts[i] = *texts[i] ? shown(crawl, *texts[i]) : NULL;
     event->size = sizeof(*event);
     event->stored = crawl->totals.stored;
     event->skipped = crawl->totals.skipped;
@@ -258,6 +278,8 @@ static void finish(struct pyro_crawl *crawl)
     pyro_release(allocator, crawl->watches);
     pyro_vec_done(&crawl->again, allocator);
     pyro_arena_done(&crawl->again_arena);
+    pyro_arena_done(&crawl->told);
+    pyro_secrets_done(&crawl->secrets);
     pyro_verdicts_done(&crawl->verdicts);
     pyro_store_close(crawl->store);
     pyro_crawl_settings_done(&crawl->settings);
@@ -288,6 +310,8 @@ enum pyro_status pyro_crawl(const struct pyro_crawl_options *wanted, const struc
     pthread_cond_init(&crawl.queued, NULL);
     pyro_condition_init(&crawl.done);
     pyro_arena_init(&crawl.again_arena, own.allocator);
+    pyro_arena_init(&crawl.told, own.allocator);
+    crawl.secrets.how = how.redaction;
     enum pyro_status status = prepare(&crawl);
     if (status == PYRO_OK)
         status = loop(&crawl);

@@ -8,6 +8,7 @@
 #define PYRO_FLEET_CRAWL_CRAWLING_H
 
 #include "base/numbers/saturate.h"
+#include "base/secrets/secrets.h"
 #include "base/threads/thread.h"
 #include "fleet/crawl/list_folders.h"
 #include "fleet/crawl/read_run.h"
@@ -94,6 +95,8 @@ struct pyro_crawl {
     int64_t next_pass_ms, stop_by_ms;
     struct pyro_crawl_event totals;       /* its counts only */
     struct pyro_crawl_clusters *clusters; /* of a pass; NULL: nothing is asked now */
+    struct pyro_secrets secrets;          /* of what events say */
+    struct pyro_arena told;               /* texts of the last event */
 };
 
 /* worker_slots.c */

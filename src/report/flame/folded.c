@@ -1,13 +1,15 @@
 /* Folded stacks: "outermost;...;innermost WEIGHT", or "... BEFORE AFTER". */
 #include "report/flame/flame.h"
+#include "text/escape.h"
 
-/* A frame's text without what ends frames and lines. */
+/* A frame's text without what ends frames and lines, or reorders them. */
 static void add_frame(struct pyro_strbuf *buffer, struct pyro_slice text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        char byte = text.ptr[i];
-        pyro_strbuf_add_char(buffer, byte == ';' ? ',' : (unsigned char)byte < 0x20 ? ' ' : byte);
-    }
+    size_t from = buffer->len;
+    pyro_add_plain(buffer, text);
+    for (size_t i = from; i < buffer->len; i++)
+        if (buffer->data[i] == ';')
+            buffer->data[i] = ',';
 }
 
 void pyro_flame_write_folded(const struct pyro_flame *flame, struct pyro_output *output)

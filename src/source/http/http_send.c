@@ -8,11 +8,13 @@
 
 #include "base/json/scan.h"
 #include "base/numbers/saturate.h"
+#include "base/secrets/secrets.h"
 #include "base/threads/thread.h"
 #include "source/http/http_client.h"
 
 enum {
     EXCERPT_BYTES = 200,  /* of an error's text */
+    WINDOW_BYTES = 1024,  /* that are searched for secrets, of which an excerpt may have the beginning */
     LONGEST_PAUSE_S = 60, /* between two tries, whatever the server asks for */
     TICKS_PER_S = 10,     /* of a pause */
     HEADER_BYTES = 256 << 10
@@ -43,7 +45,7 @@ struct transfer {
     bool refused, too_long, stopped;
     bool too_slow;
     bool cut; /* enough of the body of a status other than 200 was received */
-    char excerpt[EXCERPT_BYTES + 1];
+    char excerpt[WINDOW_BYTES + 1];
     size_t excerpt_len;
 };
 
@@ -51,7 +53,7 @@ struct transfer {
 
 static size_t add_excerpt(char *excerpt, size_t used, const char *bytes, size_t len)
 {
-    for (size_t i = 0; i < len && used < EXCERPT_BYTES; i++) {
+    for (size_t i = 0; i < len && used < WINDOW_BYTES; i++) {
         unsigned char byte = (unsigned char)bytes[i];
         bool blank = byte <= ' ' || byte == 127;
         if (blank && (used == 0 || excerpt[used - 1] == ' '))
@@ -327,6 +329,11 @@ static enum pyro_status say_failed(const struct transfer *transfer, CURLcode res
 static enum pyro_status say_status(unsigned status, bool download, const char *excerpt, struct pyro_error *error)
 {
     const char *advice = "";
+    struct pyro_secrets secrets = {.how = PYRO_REDACT_WIDE};
+    struct pyro_strbuf found;
+    pyro_strbuf_init(&found, NULL);
+    struct pyro_slice shown = pyro_secrets_text(&secrets, pyro_slice_from(excerpt), &found);
+    int len = (int)(shown.len < EXCERPT_BYTES ? shown.len : EXCERPT_BYTES);
     if (status == 401 && download)
         advice = ": give name and password in PYROMETER_HTTP_USER=NAME:PASSWORD or ~/.netrc, or a token in "
                  "PYROMETER_HTTP_TOKEN";
@@ -338,8 +345,11 @@ static enum pyro_status say_status(unsigned status, bool download, const char *e
         advice = ": no such page or application";
     else if (status >= 500)
         advice = ": see the log of the server";
-    return pyro_error_set(error, PYRO_ERROR_INPUT, "the server answers %u%s%s%s%s", status, advice,
-                          *excerpt ? " (\"" : "", excerpt, *excerpt ? "\")" : "");
+    pyro_error_describe(error, PYRO_ERROR_INPUT, "the server answers %u%s%s%.*s%s", status, advice, len ? " (\"" : "",
+                        len, len ? shown.ptr : "", len ? "\")" : "");
+    pyro_strbuf_done(&found);
+    pyro_secrets_done(&secrets);
+    return PYRO_ERROR_INPUT;
 }
 
 /* ret->bytes is set in any case. */
@@ -371,7 +381,7 @@ static enum pyro_status try_often(struct pyro_http *http, const struct pyro_http
 enum pyro_status pyro_http_refused(const struct pyro_exchange_answer *answer, struct pyro_slice body,
                                    struct pyro_error *error)
 {
-    char excerpt[EXCERPT_BYTES + 1];
+    char excerpt[WINDOW_BYTES + 1];
     add_excerpt(excerpt, 0, body.ptr, body.len);
     return say_status(answer->status, false, excerpt, error);
 }

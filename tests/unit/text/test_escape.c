@@ -66,6 +66,10 @@ static void csv_fields(void **state)
     check(pyro_add_csv, "a,b \"c\"", "\"a,b \"\"c\"\"\"");
     check(pyro_add_csv, "=1+1", "\"'=1+1\"");
     check(pyro_add_csv, "@x", "\"'@x\"");
+    /* What reorders text or breaks lines: U+202E, U+2066, U+200F, U+061C, U+2028, U+0085. */
+    check(pyro_add_csv, "a\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f", "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    check(pyro_add_csv, "b\xd8\x9c\xe2\x80\xa8\xc2\x85", "b\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    check(pyro_add_csv, "c\n", "\"c\n\"");
 }
 
 static void check_number(void (*add)(struct pyro_strbuf *, int64_t), int64_t value, const char *expected)
