@@ -37,6 +37,24 @@ RULES = (
         "pyro_compact_name() and the others of src/text/json_compact.h",
         in_strings=True,
     ),
+    # A file of another mode, which other users read. The command, which has only the public header, makes what -o names, and
+    # asks in doctor whether folders can be written; links and renames are of files that were made so.
+    Rule(
+        re.compile(
+            r"\b(?:O_CREAT|O_TMPFILE|creat\(|mk(?:o?stemps?|dtemp|dir(?:at)?|fifo|nod)\(|tmpfile\(|fd?open64\(|symlink(?:at)?\()"
+            r'|\bf(?:re)?open\([^;]*,\s*"[wa+]|\bfopen\([^;]*,\s*"r[a-z]*\+'
+        ),
+        ("src/base/files/new_file.c", "src/cli/result_output.c", "src/cli/checks.c"),
+        "pyro_new_file() and the others of src/base/files/new_file.h",
+        in_strings=True,
+    ),
+    Rule(
+        re.compile(r"(?<![\w.>])(?:rename(?:at2?)?|link(?:at)?)\("),
+        ("src/base/files/replace_file.c", "src/serve/uploads.c", "src/cli/result_output.c"),
+        "pyro_replace_file() of src/base/files/replace_file.h",
+    ),
+    # SQLite makes files by the umask.
+    Rule(re.compile(r"\bsqlite3_open(?:_v2|16)?\("), ("src/store/database.c", "src/query/sql_query.c"), "pyro_database_open() of src/store/database.h"),
     Rule(re.compile(r"\\\\u%0"), ("src/text/escape.c", "src/cli/result_output.c"), "pyro_add_json() of src/text/escape.h", in_strings=True),
 )
 
@@ -71,6 +89,9 @@ def main() -> None:
     assert problems_in("x.c", 'pyro_strbuf_printf(to, ",\\"id\\":%d", id);')
     assert not problems_in("x.c", 'pyro_strbuf_printf(to, "%s, \\"%s\\"", a, b);')
     assert problems_in("x.c", 'snprintf(text, 7, "\\\\u%04x", code);')
+    assert problems_in("x.c", "open(path, O_WRONLY | O_CREAT, 0644);") and problems_in("x.c", 'fopen(path, "we");')
+    assert problems_in("x.c", "mkdir(path, 0755);") and problems_in("x.c", "rename(a, b);") and problems_in("x.c", "sqlite3_open(path, &db);")
+    assert not problems_in("x.c", 'fopen(path, "re");') and not problems_in("x.c", "view->rename(a);") and not problems_in("x.c", "cant_mkdir(a);")
     assert not problems_in("x.c", "/* pthread_create() */ pyro_json_next(json, object, keys, count);")
     paths = list(project.files(".c", ".h", under="src"))
     problems = [problem for path in paths for problem in problems_in(project.relative(path), path.read_text(encoding="utf-8"))]

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/collections/hash.h"
+#include "base/files/new_file.h"
 #include "base/secrets/secret_expressions.h"
 #include "catalog/application_list.h"
 #include "catalog/found_files.h"
@@ -15,7 +16,7 @@
 #include "store/database.h"
 
 /* VERSION is raised with every change of the tables, and of what pyro_attempt_scan() says of a log. */
-enum { APPLICATION_ID = 0x5059524c, VERSION = 4, PATIENCE_MS = 2000, FOLDER_MODE = 0700 };
+enum { APPLICATION_ID = 0x5059524c, VERSION = 4, PATIENCE_MS = 2000 };
 
 static const char schema[] =
     "CREATE TABLE build (version TEXT NOT NULL);"
@@ -113,7 +114,7 @@ static bool make_folders(const char *folder)
             continue;
         char end = path[i];
         path[i] = '\0';
-        if (mkdir(path, FOLDER_MODE) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+        if (!pyro_new_folder(path) && errno != EEXIST && errno != EROFS && errno != EACCES)
             return false;
         path[i] = end;
     }

@@ -190,7 +190,7 @@ bool pyro_history_index_save(const char *folder, const pyro_inputs *inputs, size
     pyro_strbuf_init(&path, NULL);
     pyro_strbuf_init(&file, NULL);
     index_path(folder, log, history->with_sql, &path);
-    const struct pyro_replacement how = {.mode = 0600};
+    const struct pyro_replacement how = {.access = PYRO_NEW_FILE_PRIVATE};
     /* What changed while it was read is not known to be what was read. */
     bool ok = !path.failed && identify(log, pyro_inputs_redaction(inputs), &now) &&
               pyro_slice_eq(pyro_strbuf_slice(&now), identity) && pyro_history_index_write(history, identity, &file) &&

@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/files/new_file.h"
 #include "base/memory/allocator.h"
 #include "base/threads/thread.h"
 
@@ -70,11 +71,11 @@ static enum pyro_status open_folder(struct serve_uploads *uploads, const char *f
     struct stat found;
     if (!folder) {
         PYRO_TRY(copy_path(uploads, parent && *parent ? parent : "/tmp", "/pyrometer-uploads-XXXXXX", error));
-        if (mkdtemp(uploads->folder))
+        if (pyro_new_folder_like(uploads->folder))
             return PYRO_OK;
     } else {
         PYRO_TRY(copy_path(uploads, folder, "", error));
-        if ((mkdir(folder, 0700) == 0 || errno == EEXIST) && stat(folder, &found) == 0 && S_ISDIR(found.st_mode) &&
+        if ((pyro_new_folder(folder) || errno == EEXIST) && stat(folder, &found) == 0 && S_ISDIR(found.st_mode) &&
             access(folder, W_OK | X_OK) == 0) {
             remove_leftovers(folder);
             return PYRO_OK;

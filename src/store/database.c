@@ -1,11 +1,11 @@
 #include "store/database.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/files/new_file.h"
 
 #define CODE "error code=" /* before the number in what quick_check says */
 
@@ -137,7 +137,7 @@ static enum pyro_database_state prepare_to_read(sqlite3 *db, const struct pyro_d
  * exists keeps its permissions; what cannot be made is left to SQLite to complain of. */
 static void make_private(const char *path)
 {
-    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    int file = pyro_new_file(path, PYRO_NEW_FILE_PRIVATE);
     if (file >= 0)
         close(file);
 }

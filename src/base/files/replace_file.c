@@ -15,7 +15,7 @@
 enum { NAMES_TRIED = 100, COMPARED_BYTES = 1 << 14, TRY_MS = 20 };
 
 /* A new file next to `path`, and its name; mkstemp() would not ask the umask. -1: errno says why. */
-static int open_new(const char *path, mode_t mode, char *name, size_t bytes)
+static int open_new(const char *path, enum pyro_new_file_access access, char *name, size_t bytes)
 {
     int file = -1;
     errno = EEXIST;
@@ -27,7 +27,7 @@ static int open_new(const char *path, mode_t mode, char *name, size_t bytes)
         if (len < 0 || (size_t)len >= bytes)
             errno = ENAMETOOLONG;
         else
-            file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+            file = pyro_new_file(name, access);
     }
     return file;
 }
@@ -89,7 +89,7 @@ int pyro_replace_file(const char *path, struct pyro_slice content, const struct 
     struct stat model;
     bool known = how->like && stat(how->like, &model) == 0;
     /* No other user may read it before it has its permissions. */
-    int file = open_new(path, known ? 0600 : how->mode, name, sizeof(name));
+    int file = open_new(path, known ? PYRO_NEW_FILE_PRIVATE : how->access, name, sizeof(name));
     if (file < 0)
         return errno;
     bool ok = (!known || fchmod(file, model.st_mode & 07777) == 0) && write_whole(file, content) &&

@@ -3,14 +3,14 @@
 #define PYRO_BASE_FILES_REPLACE_FILE_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
+#include "base/files/new_file.h"
 #include "base/strings/slice.h"
 
 struct pyro_replacement {
-    mode_t mode;      /* permissions of the file, less the umask */
-    const char *like; /* a file whose permissions it gets instead, if that exists; NULL: none */
-    bool lasts;       /* on disk before it is at `path`, so that a loss of power leaves one of the two contents */
+    enum pyro_new_file_access access; /* of the file */
+    const char *like;                 /* a file whose permissions it gets instead, if that exists; NULL: none */
+    bool lasts; /* on disk before it is at `path`, so that a loss of power leaves one of the two contents */
     /* What the file must still contain just before it is replaced; a null slice: it must not exist. Otherwise ESTALE.
      * NULL: anything. */
     const struct pyro_slice *former;

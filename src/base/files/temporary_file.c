@@ -1,10 +1,11 @@
 #include "base/files/temporary_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "base/files/new_file.h"
 
 const char *pyro_temporary_folder(void)
 {
@@ -20,7 +21,7 @@ int pyro_temporary_file(void)
         errno = ENAMETOOLONG;
         return -1;
     }
-    int fd = mkostemp(name, O_CLOEXEC);
+    int fd = pyro_new_file_like(name);
     if (fd >= 0)
         unlink(name);
     return fd;

@@ -154,7 +154,8 @@ struct pyro_slice pyro_defaults_file_copy(struct pyro_arena *arena, struct pyro_
 enum pyro_status pyro_defaults_file_write(const char *path, const char *like, struct pyro_slice former,
                                           struct pyro_slice text, struct pyro_error *error)
 {
-    const struct pyro_replacement how = {.mode = 0666, .like = like, .lasts = true, .former = &former};
+    const struct pyro_replacement how = {
+        .access = PYRO_NEW_FILE_BY_UMASK, .like = like, .lasts = true, .former = &former};
     int failure = pyro_replace_file(path, text, &how);
     if (failure == ESTALE)
         return fail(error, PYRO_ERROR_OUTPUT, path,

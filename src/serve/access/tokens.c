@@ -293,7 +293,7 @@ bool pyro_tokens_check(struct serve_tokens *tokens, struct pyro_slice token, str
 /* All lines but those of `name`, then the new one. Returns 0 or an errno. */
 static int write_file(const char *path, const char *before, const struct serve_token *token)
 {
-    const struct pyro_replacement how = {.mode = 0600, .lasts = true};
+    const struct pyro_replacement how = {.access = PYRO_NEW_FILE_PRIVATE, .lasts = true};
     struct pyro_strbuf text;
     size_t name_len = strlen(token->name);
     pyro_strbuf_init(&text, NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files/new_file.h"
 #include "base/memory/allocator.h"
 
 static void open_file(struct body *body, const char *folder)
@@ -19,7 +20,7 @@ static void open_file(struct body *body, const char *folder)
     }
     memcpy(body->path, folder, len);
     memcpy(body->path + len, name, sizeof(name));
-    body->file = mkostemp(body->path, O_CLOEXEC);
+    body->file = pyro_new_file_like(body->path);
     if (body->file < 0) {
         body->error = errno;
         pyro_release(NULL, body->path);

@@ -65,8 +65,9 @@ static size_t files(void)
 static void test_content_and_permissions(void **state)
 {
     (void)state;
-    const struct pyro_replacement plain = {.mode = 0666}, secret = {.mode = 0600, .lasts = true};
-    const struct pyro_replacement like = {.mode = 0666, .like = path, .lasts = true};
+    const struct pyro_replacement plain = {.access = PYRO_NEW_FILE_BY_UMASK},
+                                  secret = {.access = PYRO_NEW_FILE_PRIVATE, .lasts = true};
+    const struct pyro_replacement like = {.access = PYRO_NEW_FILE_BY_UMASK, .like = path, .lasts = true};
     assert_int_equal(pyro_replace_file(path, PYRO_SLICE_LITERAL("one\n"), &plain), 0);
     assert_file(path, "one\n", 0644);
     assert_int_equal(pyro_replace_file(path, PYRO_SLICE_LITERAL(""), &secret), 0);
@@ -86,7 +87,7 @@ static void test_content_and_permissions(void **state)
 static void test_the_old_file_stays_as_it_was(void **state)
 {
     (void)state;
-    const struct pyro_replacement how = {.mode = 0644};
+    const struct pyro_replacement how = {.access = PYRO_NEW_FILE_BY_UMASK};
     assert_int_equal(pyro_replace_file(other, PYRO_SLICE_LITERAL("old"), &how), 0);
     assert_int_equal(link(other, path), 0);
     assert_int_equal(pyro_replace_file(path, PYRO_SLICE_LITERAL("new"), &how), 0);
@@ -97,7 +98,7 @@ static void test_the_old_file_stays_as_it_was(void **state)
 static void test_failures_leave_nothing(void **state)
 {
     (void)state;
-    const struct pyro_replacement how = {.mode = 0644, .lasts = true};
+    const struct pyro_replacement how = {.access = PYRO_NEW_FILE_BY_UMASK, .lasts = true};
     char missing[128];
     snprintf(missing, sizeof(missing), "%s/none/file", folder);
     assert_int_equal(pyro_replace_file(missing, PYRO_SLICE_LITERAL("x"), &how), ENOENT);
@@ -113,7 +114,7 @@ static void test_failures_leave_nothing(void **state)
 static int replace_if(const char *former, const char *content)
 {
     const struct pyro_slice text = pyro_slice_from(former);
-    const struct pyro_replacement how = {.mode = 0600, .former = &text};
+    const struct pyro_replacement how = {.access = PYRO_NEW_FILE_PRIVATE, .former = &text};
     return pyro_replace_file(path, pyro_slice_from(content), &how);
 }
 
