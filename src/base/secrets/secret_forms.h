@@ -51,7 +51,9 @@
     "|(" ESCAPE "++(?:[\"'`]|" CODED ")|" CODED ")"                                                                    \
     "(?s:.)*?(?:(?<!\\\\)(?<!%5c)(?<!%255c)(?<!&#92;)\\g{-1}|\\z)"
 /* A list is hidden as a whole; and a scheme before a token, which alone says nothing. */
-#define LIST   "\\[[^\\]\\n]*+(?:\\]|\\z)"
+#define LIST                                                                                                           \
+    "\\[[^\\]\\n]*+(?:\\]|\\z)|(?:(?:Wrapped)?Array|ArrayBuffer|ArraySeq|Buffer|List|Seq|Set|Vector)"                  \
+    "\\([^)\\n]*+(?:\\)|\\z)"
 #define SCHEME "(?:(?:bearer|basic|negotiate)" BLANK "{1,4}+(?=[^\\s*]))?+"
 #define BARE   "(?:[^\\s,;&)\\]}\"'`\\\\]|\\\\(?!\\\\*[\"'`])|&(?:amp|lt|gt|apos|quot|#\\w{1,6});(?!quot;))++"
 #define VALUE  "(" QUOTED "|" LIST "|" SCHEME BARE ")"
@@ -62,8 +64,8 @@
  * `words`: of names; `clear`: those that need no quotes before a ':', since schemas are written name:type. */
 #define NAMED_FORMS(words, clear)                                                                                      \
     "(?:" words ")" TAIL "(?:" QUOTE "?" BLANKS "(?:" EQUALS MORE "?+|-" MORE "|" COLON EQUALS ")" BLANKS              \
-    "|" QUOTE BLANKS COLON BLANKS "(?![{]))" NOT_REPLACED NO_VALUE "|(?:" clear ")" COLON BLANKS                       \
-    "(?![{\\[]|--)" NO_TYPE NOT_REPLACED NO_VALUE "|(?<![a-z])(?:" clear "|identified" BLANK "{1,16}+by)" BLANK        \
+    "|" QUOTE BLANKS COLON BLANKS "(?![{]))" NOT_REPLACED NO_VALUE "|(?:" clear ")s?+" COLON BLANKS                    \
+    "(?!\\{|\\[\\{|--)" NO_TYPE NOT_REPLACED NO_VALUE "|(?<![a-z])(?:" clear "|identified" BLANK "{1,16}+by)" BLANK    \
     "{1,16}+(?=" QUOTE ")" NOT_REPLACED "|--[\\w.\\-]{0,64}?(?:" words ")[\\w.\\-]{0,64}" BLANK                        \
     "{1,16}+(?!-)" NOT_REPLACED
 
@@ -86,15 +88,19 @@
     "(?=\\S{0,80}\\d)(?=\\S{8})" NOT_REPLACED "|(?<![a-z])bearer(?:" BLANK                                             \
     "|\\+){1,16}+(?!tokens?\\b|auth|of\\b)(?=\\S{4})" NOT_REPLACED                                                     \
     "|(?<![a-z])(?:sig|signature|hadoop[.]auth)" EQUALS NOT_REPLACED "|(?<![a-z])curl" BLANK                           \
-    "(?:[^\\n|;]{0,200}?" BLANK ")?(?:-u|--user)" BLANK "{1,4}+" QUOTE "?[^\\s:\"']{1,128}:" NOT_REPLACED
+    "(?:[^\\n|;]{0,200}?" BLANK ")?(?:-u" BLANK "{0,4}+|--user(?:=|" BLANK "{1,4}+))" QUOTE                            \
+    "?[^\\s:\"']{1,128}:" NOT_REPLACED
 
-/* All cookies of a header; all that a digest says; the value of a property in XML. Each with its own group. */
+/* All cookies of a header; all that a digest says; the value of a property, or of an element, in XML. Each with its own
+ * group. */
 #define WHOLE_FORMS(words)                                                                                             \
-    "|(?<![a-z])(?:set-)?cookie" QUOTE "?" BLANKS COLON BLANKS NOT_REPLACED "(" QUOTED                                 \
+    "|(?<![a-z])(?:set-)?cookie" QUOTE "?" BLANKS COLON BLANKS NOT_REPLACED "(" QUOTED "|" LIST                        \
     "|[^\\s,;\"'`]++(?:[;,][ ]?+[\\w.\\-]{1,64}=[^\\s,;\"'`]*+)*+)"                                                    \
     "|(?<![a-z])authorization" QUOTE "?" BLANKS "(?:" COLON "|" EQUALS ")" BLANKS QUOTE "?digest" BLANK                \
     "{1,4}+" NOT_REPLACED "([^\\r\\n]++)"                                                                              \
-    "|(?:" words ")" TAIL LESS SLASH "name" MORE "\\s{0,64}" LESS "value" MORE NOT_REPLACED "((?:(?!" LESS ").)++)"
+    "|(?:" words ")" TAIL LESS SLASH "name" MORE "\\s{0,64}(?:" LESS "final" MORE "\\w{0,5}" LESS SLASH "final" MORE   \
+    "\\s{0,64})?" LESS "value" MORE NOT_REPLACED "((?:(?!" LESS ").)++)"                                               \
+    "|" LESS "[\\w.\\-:]{0,64}?(?:" words ")" TAIL MORE NOT_REPLACED "((?:(?!" LESS ").)++)(?=" LESS SLASH ")"
 
 /* ---- Passwords in addresses, up to the last '@' before the path: scheme://user:password@, and Oracle's ---- */
 

@@ -142,7 +142,7 @@ static uint8_t followed_by(const uint8_t *at, const uint8_t *end)
 static unsigned announcement(unsigned kind, uint8_t sign)
 {
     /* A tag's sign after the name of a property, as it is or escaped. */
-    bool in_tag = sign == '<' || sign == '&' || sign == '%' || sign == '\\';
+    bool in_tag = sign == '<' || sign == '>' || sign == '&' || sign == '%' || sign == '\\';
     return sign == 0 ? 0 : (kind & HEADED) || in_tag ? ANNOUNCED | IN_HEADER : ANNOUNCED;
 }
 

@@ -100,6 +100,16 @@ static void test_forms(void **state)
     check("curl --user me:abc", "curl --user me:" STARS);
     check("passwords=[a, b] x", "passwords=" STARS " x");
     check("{\"passwords\":[\"a\",\"b\"],\"x\":1}", "{\"passwords\":" STARS ",\"x\":1}");
+    check("passwords: [a, b] x", "passwords: " STARS " x");
+    check("passwords=List(a, b), x", "passwords=" STARS ", x");
+    check("secrets -> ArraySeq(a, b), x", "secrets -> " STARS ", x");
+    check("{\"Cookie\":[\"a=1\",\"b=2\"],\"x\":1}", "{\"Cookie\":" STARS ",\"x\":1}");
+    check("curl -s -ume:abc http://h", "curl -s -ume:" STARS " http://h");
+    check("curl --user=me:abc http://h", "curl --user=me:" STARS " http://h");
+    check("<name>a.password</name> <final>true</final><value>abc</value>",
+          "<name>a.password</name> <final>true</final><value>" STARS "</value>");
+    check("<db><password>a b</password></db>", "<db><password>" STARS "</password></db>");
+    check("&lt;auth-token&gt;abc&lt;/auth-token&gt;", "&lt;auth-token&gt;" STARS "&lt;/auth-token&gt;");
 }
 
 /* JSON, URLs and HTML inside of a text, and both in each other. */
@@ -156,6 +166,8 @@ static void test_nothing_to_hide(void **state)
         "docker run -u 1000:1000 image",
         "<name>spark.app.name</name><value>x</value>",
         "the cookie jar",
+        "List<Token>, Class<SecretKey> x",
+        "<password></password>",
         "key password=" STARS ", x",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
