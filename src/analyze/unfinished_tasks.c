@@ -195,7 +195,8 @@ static bool order_marks(struct sweep *sweep)
             for (size_t i = 0; i < sweep->marks.list.count; i++)
                 if (marks[i].kind == kind)
                     room[count++] = marks[i];
-        memcpy(marks, room, count * sizeof(*marks));
+        if (count > 0)
+            memcpy(marks, room, count * sizeof(*marks));
     }
     pyro_release(sweep->app->allocator, room);
     return done && pyro_marks_finish(&sweep->marks);
