@@ -78,6 +78,30 @@ static bool suppress(const struct pyro_config *config, struct pyro_diagnosis *di
     return true;
 }
 
+/* Of a run that the log holds only in part, what matters little or is not sure may be otherwise in the whole run; the
+ * risk of a failure is not less for that. */
+static void leave_out_unsure(struct pyro_diagnosis *diagnosis)
+{
+    enum { KEPT_CONFIDENCE = 60 /* hundredths */ };
+    size_t kept = 0;
+    if (!diagnosis->app->integrity.partial)
+        return;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[i];
+        bool harmful = finding->failure_risk > 0 || finding->harm > 0;
+        if (finding->severity > PYRO_SEVERITY_LOW && (harmful || 100 * finding->confidence >= KEPT_CONFIDENCE))
+            diagnosis->findings[kept++] = *finding;
+    }
+    diagnosis->finding_count = kept;
+    for (size_t row = 0; row < pyro_rule_count; row++) {
+        bool found = false;
+        for (size_t i = 0; i < kept && !found; i++)
+            found = diagnosis->findings[i].rule == pyro_rules[row];
+        if (!found && diagnosis->outcomes[row].verdict == PYRO_VERDICT_FINDING)
+            diagnosis->outcomes[row].verdict = PYRO_VERDICT_NOT_APPLICABLE;
+    }
+}
+
 static enum pyro_status finish(struct pyro_diagnosis *diagnosis, const struct pyro_finding_list *found,
                                const struct pyro_config *config, const struct pyro_stop *stop, struct pyro_error *error)
 {
@@ -103,7 +127,8 @@ static enum pyro_status finish(struct pyro_diagnosis *diagnosis, const struct py
         qsort(findings, count, sizeof(*findings), pyro_finding_compare);
     diagnosis->findings = findings;
     diagnosis->finding_count = count;
-    bool done = pyro_findings_make_unique(arena, findings, count) && suppress(config, diagnosis) &&
+    leave_out_unsure(diagnosis);
+    bool done = pyro_findings_make_unique(arena, findings, diagnosis->finding_count) && suppress(config, diagnosis) &&
                 pyro_findings_lead_by_roots(arena, findings, diagnosis->finding_count) &&
                 note_limits(config, diagnosis) && pyro_profile_run(diagnosis) && pyro_native_advice(diagnosis);
     return done ? PYRO_OK : pyro_no_memory(error);

@@ -5,12 +5,14 @@
  *     - min(0.2, repeated events / lines)
  *     - min(0.5, tasks started and never ended / tasks started), of an application that is over
  *     - min(0.5, 0.2 x missing parts of a rolling log)
+ *     - min(0.5, events missing inside the log / lines)
  *     - 0.1 when truncated - 0.2 when compacted - 0.05 when still in progress
  *     - 0.2 when the beginning is missing - 0.1 when no setting was read
  *     - 0.1 when read from REST answers, and 0.1 more when the server had thrown away jobs, stages or SQL executions
  *     - min(0.4, tasks that the server had thrown away / tasks)
  *     - min(0.3, values of tasks that were set aside / tasks)
  *     - min(0.3, times of other events that were set aside / all of them)
+ *     - 0.2 when one pause is almost all of the run
  *     - 0.2 when most of them contradict the application's start or end
  *
  * Events that Spark's settings exclude (spark.eventLog.excludedPatterns) are not lost.
@@ -20,6 +22,7 @@
 #include <stdio.h>
 
 #include "analyze/analyze.h"
+#include "base/numbers/saturate.h"
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -46,6 +49,71 @@ static bool note_beginning(struct pyro_app *app)
     return pyro_app_note(app, pyro_slice_from(text));
 }
 
+/* Events of which others show that Spark has written them: ends without a start, tasks of stages that succeeded, and
+ * ends of jobs and stages where the application's own is in the log (`over`). */
+static uint64_t count_missing(const struct pyro_app *app, bool over)
+{
+    uint64_t missing = app->integrity.events_missing; /* starts of tasks */
+    for (size_t i = 0; i < app->jobs.count; i++)
+        missing += app->jobs.items[i].unstarted || (over && pyro_slice_is(app->jobs.items[i].status, "running"));
+    for (size_t i = 0; i < app->sql.count; i++)
+        missing += app->sql.items[i].unstarted;
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        int64_t succeeded = stage->tasks - stage->failed_tasks - stage->killed_tasks;
+        missing += stage->unsubmitted || (over && pyro_slice_is(stage->status, "running"));
+        /* A later attempt leaves to its earlier ones what these still do. */
+        if (stage->attempt == 0 && pyro_slice_is(stage->status, "succeeded") && stage->partitions > succeeded)
+            missing += (uint64_t)(stage->partitions - succeeded);
+    }
+    return missing;
+}
+
+/* Least shares of the lines with which the course of the run is not known. */
+#define MISSING_SHARE  0.001
+#define REPEATED_SHARE 0.01
+
+/* One pause that is this many times as long as all else, and at least this long: nothing tells a driver that waited
+ * from a clock that was set or a machine that slept. */
+#define PAUSE_SHARE 10
+#define PAUSE_MS    3600000
+
+static bool is_one_pause(const struct pyro_app *app)
+{
+    int64_t pause = app->numbers.longest_pause_ms;
+    return pause >= PAUSE_MS && pause / PAUSE_SHARE > pyro_sub_saturating(app->numbers.wall_total_ms, pause);
+}
+
+static bool note_pause(struct pyro_app *app)
+{
+    char text[300];
+    snprintf(
+        text, sizeof(text),
+        "Of the %lld s of the run, nothing happened for %lld s at a time: the clock was set, the machine slept, or "
+        "the driver waited",
+        (long long)(app->numbers.wall_total_ms / 1000), (long long)(app->numbers.longest_pause_ms / 1000));
+    return pyro_app_note(app, pyro_slice_from(text));
+}
+
+static bool note_missing(struct pyro_app *app)
+{
+    struct pyro_integrity *integrity = &app->integrity;
+    char text[300];
+    if (integrity->events_missing > 0) {
+        snprintf(
+            text, sizeof(text),
+            "Events are missing inside the log, at least %llu (tasks, jobs or stages without a start or an end, tasks "
+            "of completed stages): Spark drops events if its queue is full",
+            (unsigned long long)integrity->events_missing);
+        if (!pyro_app_note(app, pyro_slice_from(text)))
+            return false;
+    }
+    return !integrity->partial ||
+           pyro_app_note(app, PYRO_SLICE_LITERAL("The log does not hold the whole run: rules that judge its whole "
+                                                 "course do not apply, and findings of low severity or confidence "
+                                                 "are left out"));
+}
+
 enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error *error)
 {
     char text[400];
@@ -54,11 +122,19 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     uint64_t lost =
         integrity->tasks_started > integrity->tasks_ended ? integrity->tasks_started - integrity->tasks_ended : 0;
     struct pyro_slice excluded = pyro_app_property(app, "spark.eventLog.excludedPatterns");
+    bool all_wanted = !integrity->rest && !integrity->logged && !integrity->compacted && excluded.len == 0;
+    integrity->events_missing = all_wanted ? count_missing(app, over) : 0;
+    bool one_pause = is_one_pause(app);
+    integrity->partial = one_pause || integrity->truncated || integrity->beginning_missing ||
+                         integrity->missing_parts > 0 ||
+                         share(integrity->events_missing, integrity->lines) >= MISSING_SHARE ||
+                         share(integrity->repeated_events, integrity->lines) >= REPEATED_SHARE;
     double penalty = fmin(0.5, 5 * share(integrity->bad_lines, integrity->lines));
     penalty += fmin(0.2, share(integrity->repeated_events, integrity->lines));
     if (over && !(excluded.len > 0 && integrity->tasks_ended == 0))
         penalty += fmin(0.5, share(lost, integrity->tasks_started));
     penalty += fmin(0.5, 0.2 * (double)integrity->missing_parts);
+    penalty += fmin(0.5, share(integrity->events_missing, integrity->lines));
     penalty += integrity->truncated ? 0.1 : 0;
     penalty += integrity->compacted ? 0.2 : 0;
     penalty += integrity->beginning_missing ? 0.2 : 0;
@@ -69,10 +145,13 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     penalty += fmin(0.4, share(integrity->tasks_forgotten, integrity->tasks_forgotten + app->tasks.count));
     double contradicted = fmin(0.3, share(integrity->contradicted_task_values, app->tasks.count));
     contradicted += integrity->application_contradicted ? 0.2 : 0;
+    contradicted += one_pause ? 0.2 : 0;
     contradicted += fmin(0.3, share(integrity->contradicted_times, integrity->checked_times));
     integrity->contradictory = contradicted > penalty;
     integrity->confidence = fmin(integrity->logged ? LOGGED_MOST : 1, fmax(0.05, 1 - penalty - contradicted));
     if (integrity->beginning_missing && !note_beginning(app))
+        return pyro_no_memory(error);
+    if ((one_pause && !note_pause(app)) || !note_missing(app))
         return pyro_no_memory(error);
     if (integrity->settings_unknown &&
         !pyro_app_note(app, PYRO_SLICE_LITERAL("The settings of the run are unknown, because the log has no "

@@ -346,6 +346,14 @@ static void sort_rows(void *rows, size_t count, size_t size, int (*compare)(cons
     }
 }
 
+/* Each end follows a start; in a log without any start they were left out. */
+static uint64_t starts_missing(const struct pyro_builder *builder)
+{
+    uint64_t started = builder->seen[PYRO_IDENTITY_TASK_START].count;
+    uint64_t ended = builder->seen[PYRO_IDENTITY_TASK_END].count;
+    return started > 0 ? ended + builder->started_tasks.count - started : 0;
+}
+
 static bool finish_unfinished(struct pyro_builder *builder, struct pyro_app *app)
 {
     pyro_builder_drop_ended(builder);
@@ -359,6 +367,7 @@ static bool finish_unfinished(struct pyro_builder *builder, struct pyro_app *app
     }
     sort_rows(app->unfinished_tasks.items, app->unfinished_tasks.count, sizeof(*app->unfinished_tasks.items),
               compare_unfinished);
+    app->integrity.events_missing = starts_missing(builder);
     return true;
 }
 

@@ -41,9 +41,11 @@ struct pyro_integrity {
     uint64_t contradicted_task_values; /* set aside */
     bool application_contradicted;     /* its start or end, by most of them */
     bool contradictory;                /* more confidence is lost to contradictions than to what is missing */
+    uint64_t events_missing;           /* inside the log: others show that Spark must have written them */
     bool truncated;                    /* the end is missing: cut file, damaged compression, no ApplicationEnd */
     bool compacted, in_progress;
     bool beginning_missing;   /* no start of the application: nothing is known of what came before the first event */
+    bool partial;             /* so much is missing or repeated that the course of the run is not known as a whole */
     bool settings_unknown;    /* no setting of Spark was read, which is not the same as all having their defaults */
     bool rest;                /* not read from a log but from REST answers */
     bool logged;              /* there is no event log: made of text logs and other files */
@@ -124,6 +126,7 @@ struct pyro_numbers {
     int64_t task_ms; /* sum of task durations */
     int64_t wall_total_ms, wall_ms[PYRO_WALL_PARTS];
     int64_t core_total_ms, core_ms[PYRO_CORE_PARTS];
+    int64_t longest_pause_ms; /* in which executors had no task */
     int64_t phase_wait_ms, phase_compute_ms, phase_write_ms;
     int64_t critical_path_ms, ideal_ms, one_core_ms, driver_ms;
     int64_t executor_heap_peak_bytes, executor_heap_limit_bytes, driver_heap_peak_bytes, driver_heap_limit_bytes,

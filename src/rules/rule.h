@@ -136,6 +136,7 @@ struct pyro_rule {
     const char *after[PYRO_RULE_AFTER_MOST]; /* ids of rules before it in the catalog whose findings it looks at */
     /* Ids of rules: what they find is the reason of what this one finds, where both are about the same stages. */
     const char *follows[PYRO_RULE_ROOTS_MOST];
+    bool needs_whole;    /* it judges the whole course of the run: not where the log holds only part of it */
     bool needs_settings; /* what it says rests on settings, also on their defaults: not where they are unknown */
     enum pyro_verdict (*evaluate)(struct pyro_rule_context *context);
 };

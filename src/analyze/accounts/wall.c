@@ -54,12 +54,14 @@ static void add_intervals(const struct pyro_app *app, const struct pyro_window *
     }
 }
 
-/* Walks along the marks. parts[] gets the instants without tasks; shares[] what of the others belongs to each task;
- * waits[], where it is not NULL, what of the scheduling belongs to each stage. */
+/* Walks along the marks. *pause gets the longest stretch in which executors had no task. parts[] gets the instants
+ * without tasks; shares[] what of the others belongs to each task; waits[], where it is not NULL, what of the
+ * scheduling belongs to each stage. */
 static void sweep(const struct pyro_app *app, const struct pyro_window *window, const struct pyro_marks *marks,
-                  pyro_fixed *parts, pyro_fixed *shares, pyro_fixed *waits)
+                  pyro_fixed *parts, pyro_fixed *shares, pyro_fixed *waits, uint64_t *pause)
 {
-    uint64_t now = 0, tasks = 0, stages = 0, alive = 0;
+    uint64_t now = 0, tasks = 0, stages = 0, alive = 0, idle = 0;
+    *pause = 0;
     bool log_has_executors = app->executors.count > 0, any_added = !log_has_executors;
     pyro_fixed clock = 0;     /* what a task that ran from the start on would have got by now */
     pyro_fixed scheduled = 0; /* the same for the scheduling of a stage */
@@ -68,6 +70,8 @@ static void sweep(const struct pyro_app *app, const struct pyro_window *window, 
         uint64_t next = mark ? mark->at : window->length, dt = next - now;
         if (dt > 0) {
             bool no_executor = !any_added || (stages > 0 && alive == 0 && log_has_executors);
+            idle = tasks == 0 && !no_executor ? idle + dt : 0;
+            *pause = idle > *pause ? idle : *pause;
             if (waits && tasks == 0 && stages > 0 && !no_executor)
                 scheduled += pyro_fixed_scaled(dt, 1, stages);
             if (tasks > 0)
@@ -125,7 +129,7 @@ static void share_out(const struct pyro_app *app, const pyro_fixed *shares, stru
 
 /* Fills shares and waits (may be NULL) as sweep() does; false: no memory. */
 static bool walk(const struct pyro_app *app, const struct pyro_window *window, pyro_fixed *parts, pyro_fixed *shares,
-                 pyro_fixed *waits)
+                 pyro_fixed *waits, uint64_t *pause)
 {
     struct pyro_marks marks;
     pyro_marks_init(&marks, app->allocator, 2 * (pyro_all_tasks(app) + app->stages.count + app->executors.count));
@@ -137,7 +141,7 @@ static bool walk(const struct pyro_app *app, const struct pyro_window *window, p
         done = pyro_marks_finish(&marks);
     }
     if (done)
-        sweep(app, window, &marks, parts, shares, waits);
+        sweep(app, window, &marks, parts, shares, waits, pause);
     pyro_marks_done(&marks);
     pyro_release(app->allocator, buffer);
     return done;
@@ -149,8 +153,10 @@ enum pyro_status pyro_analyze_wall(struct pyro_app *app, struct pyro_error *erro
     pyro_fixed *shares = pyro_scratch(app, pyro_all_tasks(app), sizeof(*shares));
     struct pyro_split_run *run = pyro_scratch(app, 1, sizeof(*run));
     pyro_fixed parts[PYRO_WALL_PARTS] = {0}, sum = 0;
-    bool done = shares && run && walk(app, &window, parts, shares, NULL);
+    uint64_t pause = 0;
+    bool done = shares && run && walk(app, &window, parts, shares, NULL, &pause);
     if (done) {
+        app->numbers.longest_pause_ms = (int64_t)pause;
         share_out(app, shares, run, parts);
         for (unsigned i = 0; i < PYRO_WALL_PARTS; i++)
             sum += parts[i];
@@ -214,7 +220,8 @@ enum pyro_status pyro_wall_by_stage(const struct pyro_app *app, struct pyro_wall
     pyro_fixed *waits = pyro_scratch(app, app->stages.count, sizeof(*waits));
     struct pyro_split_run *run = pyro_scratch(app, 1, sizeof(*run));
     pyro_fixed parts[PYRO_WALL_PARTS] = {0};
-    bool done = shares && waits && run && walk(app, &window, parts, shares, waits);
+    uint64_t pause = 0;
+    bool done = shares && waits && run && walk(app, &window, parts, shares, waits, &pause);
     if (done) {
         memset(stages, 0, (app->stages.count + 1) * sizeof(*stages));
         *split = (struct pyro_wall_split){.length_ms = (int64_t)window.length,

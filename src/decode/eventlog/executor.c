@@ -19,12 +19,17 @@ static void decode_resources(struct pyro_json_reader *json, struct pyro_builder 
     struct pyro_json_object resources, resource;
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, builder->allocator);
-    if (pyro_json_enter_object(json, &resources)) {
+    if (pyro_json_peek(json) != '{') {
+        pyro_json_skip(json);
+    } else if (pyro_json_enter_object(json, &resources)) {
         while (pyro_json_next_any(json, &resources, NULL, 0) != PYRO_JSON_END) {
             struct pyro_slice name = pyro_build_decode(builder, resources.name);
             uint64_t count = 0;
-            if (!pyro_json_enter_object(json, &resource))
+            if (pyro_json_peek(json) != '{') {
+                pyro_json_skip(json);
                 continue;
+            }
+            pyro_json_enter_object(json, &resource);
             for (int key; (key = PYRO_JSON_NEXT(json, &resource, keys)) != PYRO_JSON_END;) {
                 bool first = true;
                 if (key != ADDRESSES || pyro_json_peek(json) != '[') {

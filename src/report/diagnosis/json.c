@@ -115,6 +115,8 @@ static void write_integrity(struct pyro_json_writer *json, const struct pyro_dia
     pyro_json_count(json, "repeated_events", integrity->repeated_events);
     pyro_json_count(json, "replaced_characters", integrity->replaced_characters);
     pyro_json_count(json, "missing_parts", integrity->missing_parts);
+    pyro_json_count(json, "events_missing", integrity->events_missing);
+    pyro_json_bool(json, "partial", integrity->partial);
     pyro_json_bool(json, "beginning_missing", integrity->beginning_missing);
     pyro_json_bool(json, "settings_unknown", integrity->settings_unknown);
     pyro_json_bool(json, "contradictory", integrity->contradictory);

@@ -221,5 +221,6 @@ const struct pyro_rule pyro_rule_driver_bound = {
     .summary = "Executors are available but no stage runs: the driver computes, collects, plans or commits alone.",
     PYRO_THRESHOLDS(thresholds),
     .follows = {"large-result", "driver-memory"},
+    .needs_whole = true,
     .evaluate = evaluate,
 };

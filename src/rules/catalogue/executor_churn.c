@@ -186,5 +186,6 @@ const struct pyro_rule pyro_rule_executor_churn = {
     .summary = "Spark repeatedly removes executors and then starts new ones for the next work.",
     PYRO_THRESHOLDS(thresholds),
     .needs_settings = true,
+    .needs_whole = true,
     .evaluate = evaluate,
 };

@@ -332,5 +332,6 @@ const struct pyro_rule pyro_rule_idle_executors = {
     PYRO_THRESHOLDS(thresholds),
     .after = {"data-skew", "straggler", "too-few-partitions", "locality-wait"},
     .needs_settings = true,
+    .needs_whole = true,
     .evaluate = evaluate,
 };

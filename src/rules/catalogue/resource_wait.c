@@ -309,5 +309,6 @@ const struct pyro_rule pyro_rule_resource_wait = {
     .summary = "Work waits for executors: the cluster manager or dynamic allocation starts them late.",
     PYRO_THRESHOLDS(thresholds),
     .needs_settings = true,
+    .needs_whole = true,
     .evaluate = evaluate,
 };

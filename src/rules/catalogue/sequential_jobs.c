@@ -311,5 +311,6 @@ const struct pyro_rule pyro_rule_sequential_jobs = {
     .title = "Jobs one after the other",
     .summary = "A loop runs jobs one after the other although most slots are idle.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_whole = true,
     .evaluate = evaluate,
 };

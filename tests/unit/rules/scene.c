@@ -12,6 +12,7 @@ struct scene scene_cold(unsigned executors, unsigned cores)
     struct scene scene = {.app = fixture_app(SCENE_START, SCENE_START + 1), .executors = executors, .cores = cores};
     scene.app->application.spark_version = PYRO_SLICE_LITERAL("3.5.6");
     scene.app->application.master = PYRO_SLICE_LITERAL("yarn");
+    scene.app->integrity.lines = 1000000; /* a whole log, although some scenes have only the tasks that matter */
     scene.now = SCENE_START + 2000;
     for (unsigned i = 0; i < executors; i++) {
         char id[16];

@@ -1,0 +1,120 @@
+"""The contract of integrity: a damaged log says what the whole one says, or less, and recommends nothing else.
+
+PYROMETER_DAMAGED_LOGS=N tries N recorded logs instead of a few.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Set
+
+import pytest
+from conftest import ROOT, lines_of, run_command
+
+# What is left of 400 logs with 12 damages each: shares of half a run differ from those of the whole.
+KNOWN = {
+    ("straggler", "first half"),
+    ("straggler", "three quarters"),
+    ("late_and_wide-after", "1 % missing"),
+    ("executors_released-before", "other order"),
+    ("task_overhead", "second half"),
+    ("overhead_map", "first half"),
+    ("spill_window", "no start"),
+    ("crowded_heap-before", "a tenth missing"),
+    ("driver_plans", "second half"),
+    ("stage_retries", "half missing"),
+    ("executor_churn_cache", "a tenth missing"),
+}
+
+Lines = List[bytes]
+Damage = Callable[[Lines, random.Random], Lines]
+HOURS_9 = 9 * 3_600_000
+WINDOW = 40  # lines that may change places: Spark's queues are not in step
+TIME = re.compile(rb"(?<=[ :])(1[67]\d{11})(?=[,}])")
+
+QUICK = bool(os.environ.get("PYROMETER_QUICK"))
+COUNT = int(os.environ.get("PYROMETER_DAMAGED_LOGS", "8" if QUICK else "32"))
+FOUND = sorted(path for folder in ("corpus/logs", "corpus/loop/logs") for path in (ROOT / folder).glob("*.zst"))
+SMALL = [path for path in FOUND if path.stat().st_size < 300_000]
+LOGS = random.Random(2026).sample(SMALL, min(COUNT, len(SMALL)))
+
+
+def without_settings(lines: Lines, _: random.Random) -> Lines:
+    return [line for line in lines if b"SparkListenerEnvironmentUpdate" not in line[:60]]
+
+
+def without_start(lines: Lines, _: random.Random) -> Lines:
+    last = max(n for n, line in enumerate(lines) if b"SparkListenerEnvironmentUpdate" in line[:60])
+    return lines[last + 1 :]
+
+
+def swapped(lines: Lines, random: random.Random) -> Lines:
+    lines = list(lines)
+    for first in range(0, len(lines) - WINDOW, WINDOW):
+        some = lines[first : first + WINDOW]
+        random.shuffle(some)
+        lines[first : first + WINDOW] = some
+    return lines
+
+
+def shifted(lines: Lines, _: random.Random) -> Lines:
+    """The clock is set in the middle of the run."""
+    later = len(lines) // 2
+    return lines[:later] + [TIME.sub(lambda at: b"%d" % (int(at.group(1)) + HOURS_9), one) for one in lines[later:]]
+
+
+def dropping(share: float) -> Damage:
+    return lambda lines, random: [line for line in lines if random.random() >= share]
+
+
+DAMAGES: Dict[str, Damage] = {
+    "no settings": without_settings,
+    "no start": without_start,
+    "first half": lambda lines, _: lines[: len(lines) // 2],
+    "second half": lambda lines, _: lines[len(lines) // 2 :],
+    "three quarters": lambda lines, _: lines[: 3 * len(lines) // 4],
+    "no end": lambda lines, _: lines[:-3],
+    "1 % missing": dropping(0.01),
+    "a tenth missing": dropping(0.1),
+    "half missing": dropping(0.5),
+    "a tenth twice": lambda lines, random: [one for line in lines for one in [line] * (1 + (random.random() < 0.1))],
+    "other order": swapped,
+    "clock set": shifted,
+}
+
+
+def report_of(binary: str, log: Path, lines: Lines) -> Any:
+    log.write_bytes(b"\n".join(lines) + b"\n")
+    run = run_command([binary, "diagnose", "--format", "json", str(log)])
+    return json.loads(run.out) if run.exit == 0 else None
+
+
+def settings_of(report: Any) -> Set[str]:
+    return {key for finding in report["findings"] for advice in finding["advice"] for key in advice["config"]}
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_damaged_logs_recommend_nothing_else(binary: str, tmp_path: Path, path: Path) -> None:
+    lines = list(lines_of(path))
+    whole = report_of(binary, tmp_path / "whole", lines)
+    rules = {finding["rule"] for finding in whole["findings"]}
+    wrong = []
+    for name, damage in DAMAGES.items():
+        if (path.stem, name) in KNOWN:
+            continue
+        report = report_of(binary, tmp_path / "log", damage(lines, random.Random(path.stem + name)))
+        if report is None:
+            continue  # nothing of an application is left
+        other = {finding["rule"] for finding in report["findings"]} - rules
+        settings = set(report["config_changes"]) - set(whole["config_changes"]) - settings_of(whole)
+        if other or settings:
+            wrong.append(f"{name}: {sorted(other)} {sorted(settings)}")
+        if report["integrity"]["confidence"] > whole["integrity"]["confidence"] + 0.02:
+            wrong.append(f"{name}: more confidence than in the whole log")
+        if name not in ("other order", "1 % missing") and report["integrity"]["confidence"] == 1:
+            wrong.append(f"{name}: the damage was not noticed")
+    assert not wrong, "\n".join(wrong)
