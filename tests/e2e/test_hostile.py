@@ -72,7 +72,7 @@ def verdict_on_report(report: Dict[str, Any]) -> Optional[str]:
 
 
 # A log without any of these is not that of a run.
-OF_AN_APPLICATION = re.compile(r"ApplicationStart|Job(Start|End)|Stage(Submitted|Completed)|Task(Start|End)|SQL")
+OF_AN_APPLICATION = re.compile(r"ApplicationStart|Job(Start|End)|Stage(Submitted|Completed)|Task(Start|End)|SQLExecution|SQLAdaptiveExecution")
 
 
 class Bench:

@@ -69,6 +69,7 @@ def test_block_updates(query: Callable[[Path, str], List[Dict[str, Any]]], tmp_p
     log = tmp_path / "log"
     log.write_text(
         event("SparkListenerLogStart", **{"Spark Version": "3.5.6"})
+        + event("SparkListenerApplicationStart", **{"App Name": "a", "App ID": "app-1", "Timestamp": 1})
         + block("1", 0, 100)
         + block("1", 1, 50)
         + block("2", 0, 30)
@@ -86,7 +87,8 @@ def test_exclusions_and_processes(query: Callable[[Path, str], List[Dict[str, An
     scheduler = "org.apache.spark.scheduler.SparkListener"
     log = tmp_path / "log"
     log.write_text(
-        event(scheduler + "ExecutorExcluded", time=5, executorId="1", taskFailures=2)
+        event("SparkListenerApplicationStart", **{"App Name": "a", "App ID": "app-1", "Timestamp": 1})
+        + event(scheduler + "ExecutorExcluded", time=5, executorId="1", taskFailures=2)
         + event(scheduler + "ExecutorBlacklisted", time=5, executorId="1", taskFailures=2)
         + event(
             scheduler + "NodeExcludedForStage", time=6, hostId="h", executorFailures=1, stageId=3, stageAttemptId=0

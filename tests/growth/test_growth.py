@@ -65,7 +65,8 @@ def check(make: Callable[[int], bytes], words: List[str], size: int, folder: Pat
 @pytest.mark.parametrize("name", THINGS)
 def test_each_thing(name: str, tmp_path: Path) -> None:
     make, words = THINGS[name]
-    check(make, words, SIZE, tmp_path)
+    # A store's own work differs from run to run: there must be more of the rest.
+    check(make, words, 10 * SIZE if words is CRAWL else SIZE, tmp_path)
 
 
 @pytest.mark.slow

@@ -453,6 +453,25 @@ class Reader:
         self.app.see(time_of(record, "time"))
 
 
+YEAR_MS = 365 * 86_400_000
+OUTSIDE_MS = 60_000
+
+
+def set_aside(app: Application) -> None:
+    """Times of executors that others contradict: docs/reports.md#confidence."""
+    times = sorted(app.times)
+    if app.end_seen is None:
+        cut = next((n for n in range(1, len(times)) if times[n] - times[n - 1] > YEAR_MS), len(times))
+        app.times = times[:cut]
+    start, end = app.start, app.end
+    if start is None or end is None:
+        return
+    for executor in app.executors.values():
+        if executor.added is not None and not start - OUTSIDE_MS <= executor.added <= end + OUTSIDE_MS:
+            executor.history = [(what, start if time == executor.added else time, cores) for what, time, cores in executor.history]
+            executor.added = None
+
+
 def read_application(log: Log) -> Application:
     reader = Reader()
     for part in log.parts:
@@ -464,6 +483,7 @@ def read_application(log: Log) -> Application:
             lines.pop()
         for line in lines:
             reader.line(line)
+    set_aside(reader.app)
     return reader.app
 
 

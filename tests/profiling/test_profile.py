@@ -150,6 +150,8 @@ def test_recordings_equal_the_events(name: str) -> None:
     """Methods, allocations and pauses, against the events as the JDK's own tool prints them."""
     found = document(RECORDED / f"{name}.jfr.gz")
     events = expected_of(name)
+    if any(event["type"] == "jdk.CPUTimeSample" for event in events):  # says the same better
+        events = [event for event in events if event["type"] != "jdk.ExecutionSample"]
     own: Dict[str, Counter[str]] = {event: Counter() for event in ("cpu", "wall", "lock", "wait")}
     waiting, total = copy.deepcopy(own), copy.deepcopy(own)
     allocated: Counter[Tuple[str, Any]] = Counter()

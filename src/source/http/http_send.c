@@ -287,9 +287,13 @@ static enum pyro_status say_failed(const struct transfer *transfer, CURLcode res
     bool download = !transfer->sink->every_status;
     if (transfer->stopped)
         return pyro_error_set(error, PYRO_ERROR_CANCELLED, "cancelled");
-    if (transfer->too_slow)
+    uint64_t bytes = transfer->answer.bytes + transfer->refusal_bytes;
+    if (transfer->too_slow && bytes > 0)
         return pyro_error_set(error, PYRO_ERROR_INPUT, "the server sends too slowly: %llu bytes came in %lld s%s",
-                              (unsigned long long)(transfer->answer.bytes + transfer->refusal_bytes),
+                              (unsigned long long)bytes, (long long)taken_ms(transfer) / 1000,
+                              download ? ": try again, or raise --timeout" : "");
+    if (transfer->too_slow)
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "no answer in time: nothing came in %lld s%s",
                               (long long)taken_ms(transfer) / 1000, download ? ": try again, or raise --timeout" : "");
     if (transfer->header_bytes > HEADER_BYTES)
         return pyro_error_set(error, PYRO_ERROR_INPUT, "the header of the answer is larger than %d bytes",
