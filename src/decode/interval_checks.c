@@ -90,20 +90,18 @@ static void add_tasks(struct pyro_app *app, enum pyro_task_column column, struct
 }
 
 /* Times of all events but the application's own. */
-static struct known_times find_times(struct pyro_app *app, int64_t *room)
+static void find_times(struct pyro_app *app, struct known_times *known)
 {
-    struct known_times known = {.items = room, .earliest_ms = PYRO_NONE, .latest_ms = PYRO_NONE};
     for (size_t i = 0; i < sizeof(all_times) / sizeof(*all_times); i++) {
         struct rows rows = rows_of(app, &all_times[i]);
         for (size_t row = 0; row < rows.count; row++) {
-            add_time(&known, *time_at(rows, &all_times[i], row, all_times[i].from));
+            add_time(known, *time_at(rows, &all_times[i], row, all_times[i].from));
             if (all_times[i].to)
-                add_time(&known, *time_at(rows, &all_times[i], row, all_times[i].to));
+                add_time(known, *time_at(rows, &all_times[i], row, all_times[i].to));
         }
     }
-    add_tasks(app, PYRO_TASK_launch_ms, &known);
-    add_tasks(app, PYRO_TASK_finish_ms, &known);
-    return known;
+    add_tasks(app, PYRO_TASK_launch_ms, known);
+    add_tasks(app, PYRO_TASK_finish_ms, known);
 }
 
 /* ---- The application's start and end ---- */
@@ -114,13 +112,15 @@ static const int64_t SILENCE_MS = (int64_t)365 * 24 * 3600 * 1000;
 /* Narrows a range of times to those around their median without a silence of a year between them. */
 static bool narrow(struct pyro_app *app, int64_t *from, int64_t *to)
 {
-    struct known_times known = find_times(app, NULL);
+    struct known_times known = {.earliest_ms = PYRO_NONE, .latest_ms = PYRO_NONE};
+    find_times(app, &known);
     if (known.count == 0)
         return true;
     int64_t *times = pyro_allocate(app->allocator, known.count * sizeof(*times));
     if (!times)
         return false;
-    known = find_times(app, times);
+    known = (struct known_times){.items = times, .earliest_ms = PYRO_NONE, .latest_ms = PYRO_NONE};
+    find_times(app, &known);
     pyro_sort_ints(times, known.count);
     size_t low = known.count / 2, high = low;
     while (low > 0 && times[low] - times[low - 1] <= SILENCE_MS)
@@ -338,7 +338,8 @@ bool pyro_check_intervals(struct pyro_app *app, const struct pyro_seen_times *se
     aside[OF_STAGES] += outvoted;
     /* The first or last time may have been one of those. */
     if ((!range.started || !range.ended) && (aside[OF_STAGES] + aside[OF_OTHERS] > 0 || all.values > doubts->values)) {
-        struct known_times known = find_times(app, NULL);
+        struct known_times known = {.earliest_ms = PYRO_NONE, .latest_ms = PYRO_NONE};
+        find_times(app, &known);
         if (!range.started && known.earliest_ms != PYRO_NONE)
             app->application.start_ms = known.earliest_ms;
         if (!range.ended && known.latest_ms != PYRO_NONE)

@@ -169,7 +169,7 @@ static void look_pod(struct pyro_log_file *file, struct pyro_slice path)
 /* The component of a path that begins at `at`. */
 static struct pyro_slice component(struct pyro_slice path, size_t at)
 {
-    const char *slash = at < path.len ? memchr(path.ptr + at, '/', path.len - at) : NULL;
+    const char *slash = path.ptr && at < path.len ? memchr(path.ptr + at, '/', path.len - at) : NULL;
     return part_of(path, at, slash ? (size_t)(slash - path.ptr) : path.len);
 }
 
@@ -180,7 +180,8 @@ static void look_serverless(struct pyro_log_file *file, struct pyro_slice path)
     const char *jobs = pyro_slice_find(path, "/jobs/");
     size_t at = jobs ? (size_t)(jobs - path.ptr) + strlen("/jobs/") : path.len;
     struct pyro_slice run = component(path, at), role = component(path, at + run.len + 1);
-    if (file->container.ptr || run.len == 0 || at + run.len >= path.len || !pyro_slice_starts_with(role, "SPARK_"))
+    if (file->container.ptr || run.len == 0 || at + run.len >= path.len || !role.ptr ||
+        !pyro_slice_starts_with(role, "SPARK_"))
         return;
     size_t end = at + run.len + 1 + role.len;
     if (pyro_slice_is(role, "SPARK_DRIVER")) {
