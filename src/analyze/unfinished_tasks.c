@@ -84,11 +84,8 @@ static void add_unfinished(struct sweep *sweep)
     for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
         const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
         sweep->over[i] = true;
-        if (task->executor_row < 0 || pyro_unfinished_ms(task) == 0)
-            continue;
-        uint64_t from = pyro_window_at(&sweep->window, task->launch_ms);
-        uint64_t to = pyro_window_at(&sweep->window, task->until_ms);
-        if (from >= to)
+        uint64_t from, to;
+        if (task->executor_row < 0 || !pyro_unfinished_interval(&sweep->window, task, &from, &to))
             continue;
         sweep->executors[task->executor_row].looked_at = true;
         pyro_marks_add(&sweep->marks, from, UNFINISHED_START, i);

@@ -3,6 +3,7 @@
 #ifndef PYRO_ANALYZE_UNFINISHED_TASKS_H
 #define PYRO_ANALYZE_UNFINISHED_TASKS_H
 
+#include "analyze/accounts/marks.h"
 #include "analyze/accounts/split.h"
 
 /* Sweeps number all tasks: those of app->tasks, then app->unfinished_tasks. */
@@ -27,6 +28,17 @@ static inline int32_t pyro_stage_of(const struct pyro_app *app, size_t number)
 static inline int64_t pyro_unfinished_ms(const struct pyro_unfinished_task *task)
 {
     return pyro_task_duration(task->launch_ms, task->until_ms);
+}
+
+/* The same as part of the window; false: none of it is in there. */
+static inline bool pyro_unfinished_interval(const struct pyro_window *window, const struct pyro_unfinished_task *task,
+                                            uint64_t *from, uint64_t *to)
+{
+    if (pyro_unfinished_ms(task) == 0)
+        return false;
+    *from = pyro_window_at(window, task->launch_ms);
+    *to = pyro_window_at(window, task->until_ms);
+    return *from < *to;
 }
 
 #endif

@@ -86,10 +86,9 @@ static void add_tasks(struct core_sweep *sweep)
                      pyro_window_at(&sweep->window, sweep->buffer[1][i]));
     }
     for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
-        const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
-        if (pyro_unfinished_ms(task) > 0)
-            add_task(sweep, app->tasks.count + i, pyro_window_at(&sweep->window, task->launch_ms),
-                     pyro_window_at(&sweep->window, task->until_ms));
+        uint64_t from, to;
+        if (pyro_unfinished_interval(&sweep->window, &app->unfinished_tasks.items[i], &from, &to))
+            add_task(sweep, app->tasks.count + i, from, to);
     }
 }
 

@@ -29,9 +29,8 @@ static void add_tasks(const struct pyro_app *app, const struct pyro_window *wind
         }
     }
     for (size_t i = 0; i < app->unfinished_tasks.count; i++) {
-        const struct pyro_unfinished_task *task = &app->unfinished_tasks.items[i];
-        uint64_t from = pyro_window_at(window, task->launch_ms), to = pyro_window_at(window, task->until_ms);
-        if (pyro_unfinished_ms(task) == 0 || from >= to)
+        uint64_t from, to;
+        if (!pyro_unfinished_interval(window, &app->unfinished_tasks.items[i], &from, &to))
             continue;
         pyro_marks_add(marks, from, TASK_START, app->tasks.count + i);
         pyro_marks_add(marks, to, TASK_END, app->tasks.count + i);
