@@ -835,7 +835,7 @@ enum pyro_crawl_event_kind {
     PYRO_CRAWL_LATE = 4,        /* another crawler has taken the log over: nothing of it was stored here */
     PYRO_CRAWL_UNREACHABLE = 5, /* a source or a service does not answer */
     PYRO_CRAWL_WAITING = 6,     /* the store cannot be written now; it is tried again */
-    PYRO_CRAWL_PASSED = 7,      /* a pass is done */
+    PYRO_CRAWL_PASSED = 7,      /* a pass is done; `count` logs are leased to other crawlers, or to one that died */
     PYRO_CRAWL_STOPPING = 8     /* the runs in hand are finished first */
 };
 /* "listed", "stored", ...; NULL beyond the last one. */

@@ -62,6 +62,9 @@ struct pyro_work_backend {
                              const struct pyro_store_error_row *row, struct pyro_error *error);
     /* Makes failed and dead items of the source new; null: those of all sources. */
     enum pyro_status (*retry)(void *state, struct pyro_slice source, size_t *ret_count, struct pyro_error *error);
+    /* Makes all items that are leased to the owner new. It calls this while it has none in hand: they are of claims
+     * that the store took and of which the answer was lost. */
+    enum pyro_status (*take_back)(void *state, const char *owner, size_t *ret_count, struct pyro_error *error);
     enum pyro_status (*counts)(void *state, struct pyro_slice source, struct pyro_work_counts *ret,
                                struct pyro_error *error);
     /* Notes that everything of the source was listed now. */

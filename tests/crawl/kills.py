@@ -80,7 +80,7 @@ def disturb(folder: Path, kills: int, seed: int) -> None:
     finally:
         crawlers.end()
     let_leases_end(store)
-    crawled(store, logs)
+    assert not any("held" in event for event in crawled(store, logs))
     assert kinds(crawled(store, logs)) == {"listed": 1, "passed": 1}
     assert kinds(crawled(calm, logs))["stored"] == made
     disturbed, undisturbed = content(store), content(calm)

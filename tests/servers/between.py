@@ -12,7 +12,7 @@ from servers.local import LocalServer
 
 class Between(LocalServer):
     """Passes requests on for as long as its context lasts. `before` is called with each path, and may give a status to
-    answer instead; `change` is called with each answer."""
+    answer instead; `change` is called with each answer, and may give None: then the answer is lost on its way."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class Between(LocalServer):
         self.paths: List[str] = []
         self.listen(type("Handler", (Handler,), {"between": self}))
 
-    def ask(self, method: str, path: str, body: bytes) -> Tuple[int, bytes]:
+    def ask(self, method: str, path: str, body: bytes) -> Tuple[int, Optional[bytes]]:
         self.paths.append(path)
         status = self.before(path) if self.before else None
         if status:
@@ -32,7 +32,8 @@ class Between(LocalServer):
         answer = opensearch.call(method, f"{self.target}{path}", body or None)
         if not self.change:
             return answer.status, answer.body
-        return answer.status, json.dumps(self.change(path, answer.json)).encode()
+        changed = self.change(path, answer.json)
+        return answer.status, None if changed is None else json.dumps(changed).encode()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -45,6 +46,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def pass_on(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         status, answer = self.between.ask(self.command, self.path, body)
+        if answer is None:
+            self.close_connection = True
+            return
         self.send_response_only(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))

@@ -39,7 +39,13 @@ struct field {
     bool present;
 };
 
-enum { FIELDS = 14 };
+enum { FIELDS = 15 };
+
+/* The pass left logs to other crawlers. */
+static bool is_held(const struct pyro_crawl_event *event)
+{
+    return event->kind == PYRO_CRAWL_PASSED && event->count > 0;
+}
 
 static size_t fields_of(const struct pyro_crawl_event *event, struct field *fields)
 {
@@ -53,6 +59,7 @@ static size_t fields_of(const struct pyro_crawl_event *event, struct field *fiel
         {"tries", NULL, event->tries, event->tries > 0},
         {"lasting", NULL, 1, event->lasting != 0},
         {"count", NULL, event->count, event->kind == PYRO_CRAWL_LISTED || event->kind == PYRO_CRAWL_STOPPING},
+        {"held", NULL, event->count, is_held(event)},
         {"wall_ms", NULL, event->wall_ms, event->kind == PYRO_CRAWL_STORED},
         {"stored", NULL, (int64_t)event->stored, sums},
         {"skipped", NULL, (int64_t)event->skipped, sums},
@@ -97,6 +104,12 @@ static bool is_problem(const struct pyro_crawl_event *event)
            event->kind == PYRO_CRAWL_WAITING;
 }
 
+/* What is shown at a terminal in addition to the sums: of a pass that is repeated, only problems. */
+static bool is_shown(const struct crawl *state, const struct pyro_crawl_event *event)
+{
+    return !state->brief || is_problem(event) || (state->options.once && is_held(event));
+}
+
 /* Sums, on a terminal. */
 static void show(struct crawl *state, const struct pyro_crawl_event *event)
 {
@@ -116,7 +129,7 @@ static void show(struct crawl *state, const struct pyro_crawl_event *event)
 static void take_event(void *context, const struct pyro_crawl_event *event)
 {
     struct crawl *state = context;
-    if (!state->brief || is_problem(event)) {
+    if (is_shown(state, event)) {
         cli_progress_erase(&state->progress);
         put_line(state, event);
     }

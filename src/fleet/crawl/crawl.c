@@ -12,6 +12,7 @@
 #include "text/escape.h"
 
 enum { STORE_TRIES = 3, STORE_PAUSE_MS = 1000 };
+enum { MOST_TAKEN_BACK = 3 }; /* of one pass: a store whose answers are all lost must not prevent its end */
 
 const char *pyro_crawl_event_name(unsigned kind)
 {
@@ -132,6 +133,10 @@ static bool is_stopped(struct pyro_crawl *crawl)
 static enum pyro_status end_pass(struct pyro_crawl *crawl, bool *ret_ended)
 {
     struct pyro_crawl_event event = {.kind = PYRO_CRAWL_PASSED};
+    PYRO_TRY(pyro_crawl_count_held(crawl, &event.count));
+    if (event.count > 0)
+        event.message =
+            "another crawler has these logs in hand, or died with them: then they are free within 5 minutes";
     pyro_crawl_tell(crawl, &event);
     *ret_ended = true;
     if (!crawl->settings.once || !crawl->unreachable)
@@ -163,6 +168,13 @@ static enum pyro_status go_round(struct pyro_crawl *crawl, bool *ret_passing, bo
     if (busy)
         return PYRO_OK;
     if (*ret_passing) {
+        size_t again = 0;
+        if (crawl->taken_back < MOST_TAKEN_BACK)
+            PYRO_TRY(pyro_crawl_take_back(crawl, &again));
+        if (again > 0) {
+            crawl->taken_back++;
+            return PYRO_OK;
+        }
         *ret_passing = false;
         if (crawl->settings.once)
             return end_pass(crawl, ret_ended);
@@ -172,6 +184,7 @@ static enum pyro_status go_round(struct pyro_crawl *crawl, bool *ret_passing, bo
     if (pyro_clock_ms() < crawl->next_pass_ms)
         return PYRO_OK;
     *ret_passing = true;
+    crawl->taken_back = 0;
     return pyro_crawl_begin_pass(crawl);
 }
 

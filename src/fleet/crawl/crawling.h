@@ -91,6 +91,7 @@ struct pyro_crawl {
     PYRO_VEC(struct pyro_crawl_again) again; /* runs that are read again, before anything else */
     size_t again_next;
     bool stopping, unreachable;
+    unsigned taken_back;               /* how often in this pass */
     struct pyro_error unreachable_why; /* of the first source in this pass */
     int64_t next_pass_ms, stop_by_ms;
     struct pyro_crawl_event totals;       /* its counts only */
@@ -121,6 +122,11 @@ void pyro_crawl_release_queued(struct pyro_crawl *crawl);
 /* passes.c */
 /* Begins to list every source that is not being listed. */
 enum pyro_status pyro_crawl_begin_pass(struct pyro_crawl *crawl);
+/* Gives back what is leased to this crawler although it has nothing in hand: the store's answers to claims were lost.
+ */
+enum pyro_status pyro_crawl_take_back(struct pyro_crawl *crawl, size_t *ret_count);
+/* Items of all sources that are leased: while this crawler has none in hand, to others, of which some may be dead. */
+enum pyro_status pyro_crawl_count_held(struct pyro_crawl *crawl, int64_t *ret);
 /* Offers what was listed meanwhile. */
 enum pyro_status pyro_crawl_take_lists(struct pyro_crawl *crawl);
 /* Fills slots. *ret_more: there is or may soon be more to claim in this pass. */

@@ -54,6 +54,27 @@ static enum pyro_status count(struct pyro_crawl *crawl, void *context, struct py
                                error);
 }
 
+enum pyro_status pyro_crawl_count_held(struct pyro_crawl *crawl, int64_t *ret)
+{
+    *ret = 0;
+    for (size_t i = 0; i < crawl->watch_count; i++) {
+        struct counting counting = {.watch = &crawl->watches[i]};
+        PYRO_TRY(pyro_crawl_patiently(crawl, count, &counting));
+        *ret = pyro_add_saturating(*ret, counting.counts.items[PYRO_WORK_LEASED]);
+    }
+    return PYRO_OK;
+}
+
+static enum pyro_status take_back(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
+{
+    return crawl->work->take_back(crawl->work_state, crawl->owner, context, error);
+}
+
+enum pyro_status pyro_crawl_take_back(struct pyro_crawl *crawl, size_t *ret_count)
+{
+    return pyro_crawl_patiently(crawl, take_back, ret_count);
+}
+
 /* What a list begins with: the later of what is wanted and what the store has behind it. */
 static enum pyro_status begin_list(struct pyro_crawl *crawl, struct pyro_crawl_watch *watch)
 {

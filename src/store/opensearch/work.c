@@ -419,24 +419,41 @@ static enum pyro_status fail(void *state, const struct pyro_lease *lease, bool l
 
 /* ---- All of a source --------------------------------------------------------------------------------------------- */
 
-struct retrying {
+/* Items that become new. */
+struct renewal {
     struct changes changes;
+    bool from_start; /* their tries too */
     struct pyro_error *error;
     enum pyro_status status;
 };
 
-static int retry_one(void *context, const json_t *hit)
+static int make_new(void *context, const json_t *hit)
 {
-    struct retrying *retrying = context;
-    struct pyro_strbuf *body = &retrying->changes.bulk.body;
-    retrying->status = begin_change(&retrying->changes, hit, 0, retrying->error);
-    if (retrying->status == PYRO_OK) {
-        add_state(body, PYRO_WORK_NEW);
-        pyro_compact_int(body, "tries", 0);
-        pyro_compact_int(body, "next_ms", 0);
-        retrying->status = pyro_opensearch_bulk_end(&retrying->changes.bulk, retrying->error);
+    struct renewal *renewal = context;
+    struct pyro_strbuf *body = &renewal->changes.bulk.body;
+    renewal->status = begin_change(&renewal->changes, hit, 0, renewal->error);
+    if (renewal->status == PYRO_OK) {
+        add_new(NULL, NULL, body);
+        if (renewal->from_start) {
+            pyro_compact_int(body, "tries", 0);
+            pyro_compact_int(body, "next_ms", 0);
+        }
+        renewal->status = pyro_opensearch_bulk_end(&renewal->changes.bulk, renewal->error);
     }
-    return retrying->status != PYRO_OK;
+    return renewal->status != PYRO_OK;
+}
+
+/* `form` asks for one text, or for none. */
+static enum pyro_status make_all_new(struct pyro_opensearch *store, struct renewal *renewal, const char *form,
+                                     struct pyro_slice value, size_t *ret_count)
+{
+    PYRO_TRY(refresh(store, renewal->error));
+    changes_init(&renewal->changes, store);
+    enum pyro_status status = pyro_opensearch_each(store, PYRO_OS_WORK, make_new, renewal, renewal->error, form, value);
+    status = changes_end(&renewal->changes, status == PYRO_OK ? renewal->status : status, renewal->error);
+    if (status == PYRO_OK)
+        *ret_count = renewal->changes.count;
+    return status;
 }
 
 #define FAILED "{'terms':{'state':['failed','dead']}}"
@@ -444,16 +461,18 @@ static int retry_one(void *context, const json_t *hit)
 
 static enum pyro_status retry(void *state, struct pyro_slice source, size_t *ret_count, struct pyro_error *error)
 {
-    struct retrying retrying = {.error = error};
-    PYRO_TRY(refresh(state, error));
-    changes_init(&retrying.changes, state);
+    struct renewal renewal = {.from_start = true, .error = error};
     const char *form = source.ptr ? "{'query':{'bool':{'filter':[" FAILED ",{'term':{'source':?t}}]}}," ORDER
                                   : "{'query':{'bool':{'filter':[" FAILED "]}}," ORDER;
-    enum pyro_status status = pyro_opensearch_each(state, PYRO_OS_WORK, retry_one, &retrying, error, form, source);
-    status = changes_end(&retrying.changes, status == PYRO_OK ? retrying.status : status, error);
-    if (status == PYRO_OK)
-        *ret_count = retrying.changes.count;
-    return status;
+    return make_all_new(state, &renewal, form, source, ret_count);
+}
+
+static enum pyro_status take_back(void *state, const char *owner, size_t *ret_count, struct pyro_error *error)
+{
+    struct renewal renewal = {.error = error};
+    return make_all_new(state, &renewal,
+                        "{'query':{'bool':{'filter':[{'term':{'state':'leased'}},{'term':{'owner':?t}}]}}," ORDER,
+                        pyro_slice_from(owner), ret_count);
 }
 
 static struct pyro_slice source_id(struct pyro_arena *arena, struct pyro_slice source)
@@ -528,6 +547,7 @@ const struct pyro_work_backend pyro_opensearch_work = {
     .skip = skip,
     .fail = fail,
     .retry = retry,
+    .take_back = take_back,
     .counts = counts,
     .listed = listed,
     .now_ms = pyro_opensearch_now_ms,

@@ -233,6 +233,18 @@ static enum pyro_status retry(void *state, struct pyro_slice source, size_t *ret
     return PYRO_OK;
 }
 
+static enum pyro_status take_back(void *state, const char *owner, size_t *ret_count, struct pyro_error *error)
+{
+    struct pyro_sqlite *store = state;
+    sqlite3_stmt *s = pyro_sqlite_prepare(
+        store, "UPDATE work SET state = 0, owner = NULL, until_ms = 0 WHERE state = 1 AND owner = ?1");
+    if (s)
+        pyro_sqlite_bind_text(s, 1, owner);
+    PYRO_TRY(pyro_sqlite_finish(store, s, error));
+    *ret_count = (size_t)sqlite3_changes(store->db);
+    return PYRO_OK;
+}
+
 enum pyro_status pyro_sqlite_add_cluster(void *state, const struct pyro_cluster_row *rows, size_t count,
                                          struct pyro_error *error)
 {
@@ -270,6 +282,7 @@ const struct pyro_work_backend pyro_sqlite_work = {
     .skip = skip,
     .fail = fail,
     .retry = retry,
+    .take_back = take_back,
     .counts = counts,
     .listed = listed,
     .now_ms = now_ms,

@@ -197,6 +197,28 @@ static void test_failures_are_due_later_and_then_dead(void **state)
     pyro_arena_done(&got.arena);
 }
 
+static void test_leases_that_are_not_known_are_taken_back(void **state)
+{
+    (void)state;
+    offer(first, "a", "1", 10);
+    offer(first, "b", "1", 20);
+    offer(first, "c", "1", 30);
+    struct claimed lost = claim(first, "one", 2), other = claim(second, "two", 1);
+    size_t count = 0;
+    assert_int_equal(work->take_back(first, "one", &count, NULL), PYRO_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(count_all().items[PYRO_WORK_NEW], 2);
+    assert_int_equal(count_all().items[PYRO_WORK_LEASED], 1);
+    assert_int_equal(work->take_back(first, "one", &count, NULL), PYRO_OK);
+    assert_int_equal(count, 0);
+    struct claimed again = claim(first, "one", 2);
+    assert_int_equal(again.count, 2);
+    assert_int_equal(again.items[0].epoch, 2);
+    pyro_arena_done(&lost.arena);
+    pyro_arena_done(&other.arena);
+    pyro_arena_done(&again.arena);
+}
+
 static void test_what_is_done_is_known_by_its_stamp(void **state)
 {
     (void)state;
@@ -225,6 +247,7 @@ int main(void)
         cmocka_unit_test_setup(test_items_are_claimed_once, empty),
         cmocka_unit_test_setup(test_a_lease_that_ended_goes_to_another, empty),
         cmocka_unit_test_setup(test_failures_are_due_later_and_then_dead, empty),
+        cmocka_unit_test_setup(test_leases_that_are_not_known_are_taken_back, empty),
         cmocka_unit_test_setup(test_what_is_done_is_known_by_its_stamp, empty),
     };
     return cmocka_run_group_tests(tests, open_both, close_both);
