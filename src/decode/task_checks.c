@@ -52,7 +52,7 @@ static void set_aside(struct pyro_task_doubts *doubts, int64_t *row, enum pyro_t
 static void check_signs(struct pyro_task_doubts *doubts, int64_t *row)
 {
     for (int c = FIRST_METRIC; c <= LAST_METRIC; c++)
-        if (row[c] < 0)
+        if (row[c] < 0 && row[c] != PYRO_NONE)
             set_aside(doubts, row, (enum pyro_task_column)c, PYRO_NONE);
 }
 

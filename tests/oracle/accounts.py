@@ -43,7 +43,7 @@ def split_task(task: Task) -> Dict[str, int]:
     metrics = [
         (
             "scheduler_delay",
-            duration - task.run_ms - task.deserialize_ms - task.result_serialize_ms - getting_result,
+            duration - task.run_ms - task.deserialize_ms - task.result_serialize_ms - getting_result if task.run_time_known else 0,
         ),
         ("deserialize", task.deserialize_ms),
         ("gc", task.gc_ms),
@@ -414,7 +414,7 @@ class Accounts:
         return [parent for parent in parents if parent < stage_id]
 
     def critical_jobs(self) -> Dict[int, int]:
-        ran = {stage.id for stage in self.app.stages.values() if stage.ran}
+        ran = {stage.id for stage in self.app.stages.values() if stage.ran} | {task.stage[0] for task in self.app.tasks}
         owners = {stage_id: job for stage_id, job in self.stage_owners().items() if stage_id in ran}
         weights = self.stage_weights()
         critical = {job_id: 0 for job_id in self.app.jobs}

@@ -65,6 +65,7 @@ class Task:
     getting_result_since: int
     deserialize_ms: int
     run_ms: int
+    run_time_known: bool
     cpu_ns: int
     gc_ms: int
     result_serialize_ms: int
@@ -105,7 +106,7 @@ UNKNOWN_END: Dict[str, Any] = {
     **{
         metric: 0
         for metric in (
-            "has_metrics getting_result_since deserialize_ms run_ms cpu_ns gc_ms result_serialize_ms memory_spill_bytes "
+            "has_metrics getting_result_since deserialize_ms run_ms run_time_known cpu_ns gc_ms result_serialize_ms memory_spill_bytes "
             "disk_spill_bytes input_bytes output_bytes fetch_wait_ms shuffle_read_bytes shuffle_write_bytes shuffle_write_ns"
         ).split()
     },
@@ -419,6 +420,7 @@ class Reader:
             getting_result_since=integer(info, "Getting Result Time"),
             deserialize_ms=integer(metrics, "Executor Deserialize Time"),
             run_ms=integer(metrics, "Executor Run Time"),
+            run_time_known="Executor Run Time" in metrics,
             cpu_ns=integer(metrics, "Executor CPU Time"),
             gc_ms=integer(metrics, "JVM GC Time"),
             result_serialize_ms=integer(metrics, "Result Serialization Time"),

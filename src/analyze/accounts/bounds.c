@@ -45,7 +45,7 @@ static struct node make_node(const struct pyro_app *app, const struct pyro_index
     bool ran = false;
     for (size_t i = entry; i < entry + count; i++) {
         const struct pyro_stage *stage = &app->stages.items[stages->entries[i].row];
-        ran = ran || stage->submitted_ms != PYRO_NONE;
+        ran = ran || stage->submitted_ms != PYRO_NONE || stage->tasks > 0;
         int64_t longest = unfinished[stages->entries[i].row];
         longest = stage->duration_max > longest ? stage->duration_max : longest;
         node.longest = pyro_add_saturating(node.longest, longest);

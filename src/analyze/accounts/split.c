@@ -53,6 +53,8 @@ static inline struct pyro_task_split split_of(const int64_t *metric)
         /* What neither ran nor is known to be something else; step by step, so that nothing can overflow. */
         int64_t delay = split.duration_ms;
         take(metric[RUN], &delay);
+        if (metric[RUN] == PYRO_NONE)
+            delay = 0; /* what the task did is unknown */
         take(metric[DESERIALIZE], &delay);
         take(metric[SERIALIZE], &delay);
         take(getting, &delay);

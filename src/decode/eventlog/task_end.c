@@ -86,7 +86,10 @@ static void decode_members(struct pyro_json_reader *json, const struct int_membe
 
 static void decode_metrics(struct pyro_json_reader *json, int64_t *row)
 {
-    row[PYRO_TASK_has_metrics] |= pyro_json_peek(json) == '{';
+    if (pyro_json_peek(json) == '{') {
+        row[PYRO_TASK_has_metrics] = 1;
+        row[PYRO_TASK_run_ms] = PYRO_NONE; /* Spark always writes it: where it is missing, it is unknown */
+    }
     decode_members(json, &task_metrics, row);
 }
 

@@ -21,6 +21,7 @@ struct pyro_rest_stage {
     int64_t submitted_ms, completed_ms; /* PYRO_NONE: not */
     int64_t shuffle_read_bytes, shuffle_write_bytes;
     uint64_t tasks, failed_tasks;    /* that the server counted */
+    bool over;                       /* completed or failed, at whatever time */
     const struct pyro_rest_job *job; /* that ran it; NULL: none known */
     bool consumed;                   /* a later stage is taken to read its shuffle */
     struct pyro_slice name, details, description, failure, partitions, profile, pool, rdds;

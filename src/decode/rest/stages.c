@@ -30,9 +30,12 @@ static bool keep_stage(struct pyro_rest_reading *reading, const struct pyro_slic
 {
     int64_t id = pyro_rest_int(values[ID], PYRO_NONE);
     int64_t submitted_ms = pyro_rest_time(values[SUBMITTED]);
-    /* Those that were skipped, or wait for others, were not submitted. */
-    if (id < 0 || submitted_ms == PYRO_NONE || pyro_rest_is(values[STATUS], "SKIPPED") ||
-        pyro_rest_is(values[STATUS], "PENDING"))
+    /* Those that were skipped, or wait for others, were not submitted. One that ran may have no time that can be. */
+    if (id < 0 || pyro_rest_is(values[STATUS], "SKIPPED") || pyro_rest_is(values[STATUS], "PENDING"))
+        return true;
+    uint64_t tasks =
+        count_of(values[ACTIVE]) + count_of(values[COMPLETE]) + count_of(values[FAILED]) + count_of(values[KILLED]);
+    if (submitted_ms == PYRO_NONE && tasks == 0)
         return true;
     struct pyro_rest_stage *stage = pyro_vec_push(&reading->stages, reading->source->allocator);
     if (!stage)
@@ -43,10 +46,10 @@ static bool keep_stage(struct pyro_rest_reading *reading, const struct pyro_slic
         .attempt = pyro_rest_int(values[ATTEMPT], 0),
         .submitted_ms = submitted_ms,
         .completed_ms = over ? pyro_rest_time(values[COMPLETED]) : PYRO_NONE,
+        .over = over,
         .shuffle_read_bytes = pyro_rest_int(values[READ_BYTES], 0),
         .shuffle_write_bytes = pyro_rest_int(values[WRITE_BYTES], 0),
-        .tasks =
-            count_of(values[ACTIVE]) + count_of(values[COMPLETE]) + count_of(values[FAILED]) + count_of(values[KILLED]),
+        .tasks = tasks,
         .failed_tasks = count_of(values[FAILED]),
         .name = values[NAME],
         .details = values[DETAILS],
@@ -222,7 +225,7 @@ enum pyro_status pyro_rest_read_stages(struct pyro_rest_reading *reading)
         const struct pyro_rest_stage *stage = &reading->stages.items[i];
         PYRO_TRY(write_submitted(reading, stage));
         PYRO_TRY(pyro_rest_read_tasks(reading, stage));
-        if (stage->completed_ms == PYRO_NONE)
+        if (!stage->over)
             continue;
         pyro_rest_line(reading, "SparkListenerStageCompleted");
         add_info(reading, stage, false);

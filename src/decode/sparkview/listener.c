@@ -112,6 +112,8 @@ static void apply_steps(struct pyro_listener *listener, const struct pyro_batch 
             memcpy(row, end, sizeof(row));
             end += PYRO_TASK_COLUMN_COUNT;
             number_row(row, numbers, true);
+            row[PYRO_TASK_run_ms] =
+                row[PYRO_TASK_run_ms] == PYRO_NONE ? 0 : row[PYRO_TASK_run_ms]; /* has no "unknown" */
             struct pyro_slice values = {"", beside->accumulables_end - accumulables};
             if (values.len)
                 values.ptr = gathered->accumulables.data + accumulables;
