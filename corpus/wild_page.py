@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Write the table of corpus/wild into docs/inputs.md.
+
+    python3 corpus/wild_page.py [--update-docs]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Dict, List
+
+import page_parts
+from wild import forms
+from wild.forms import Answer, Form, Refused, Run
+from wild.table import GROUPS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "inputs.md"
+SCRIPT = "corpus/wild_page.py"
+CONFIDENCE = {forms.WHOLE: "", forms.NEARLY: "confidence below 1", forms.PART: "confidence below 0.8", forms.LITTLE: "confidence below 0.3"}
+
+
+def said(answer: Answer) -> str:
+    """The right answer in words."""
+    if isinstance(answer, Refused):
+        return f"refused: {answer.reason}"
+    if isinstance(answer, Run):
+        marks = [f"`{mark}`" for mark in answer.marks if mark not in ("partial",)]
+        rules = [f"`{rule}`" for rule in answer.findings]
+        parts = [CONFIDENCE[answer.confidence], ", ".join(marks), "finding " + ", ".join(rules) if rules else ""]
+        return "; ".join(["a run", *(part for part in parts if part)])
+    raise AssertionError(answer)
+
+
+def ways_of(form: Form) -> str:
+    """The ways in that a row is checked by, and where the answer differs on purpose."""
+    ways = [way for way in forms.WAYS if form.comes_by(way) and way not in form.differs]
+    text = "all ways" if len(ways) == len(forms.WAYS) else ", ".join(ways)
+    differs: Dict[str, List[str]] = {}
+    for way, other in form.differs.items():
+        differs.setdefault(f"{said(other.answer)}, because {other.why}", []).append(way)
+    return "; ".join([text, *(f"{' and '.join(ways)}: {what}" for what, ways in differs.items())])
+
+
+def table() -> List[str]:
+    lines = ["| form | from | right answer | checked by |", "| --- | --- | --- | --- |"]
+    for group, rows in GROUPS.items():
+        lines.append(f"| **{group}** | | | |")
+        lines += [f"| {form.name} | {form.writers} | {said(form.answer)} | {ways_of(form)} |" for form in rows]
+    return lines
+
+
+def main() -> None:
+    if "--update-docs" in sys.argv[1:]:
+        page_parts.update(PAGE, SCRIPT, {"forms": table()})
+    else:
+        print("\n".join(table()))
+
+
+if __name__ == "__main__":
+    main()
