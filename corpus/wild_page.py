@@ -2,6 +2,8 @@
 """Write the table of corpus/wild into docs/inputs.md.
 
     python3 corpus/wild_page.py [--update-docs]
+
+It needs the packages of tests/requirements.txt.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Dict, List
 
 import page_parts
 from wild import forms
-from wild.forms import Answer, Form, Refused, Run
+from wild.forms import Answer, Form, Refused, Run, Text
 from wild.table import GROUPS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,13 +32,24 @@ def said(answer: Answer) -> str:
         rules = [f"`{rule}`" for rule in answer.findings]
         parts = [CONFIDENCE[answer.confidence], ", ".join(marks), "finding " + ", ".join(rules) if rules else ""]
         return "; ".join(["a run", *(part for part in parts if part)])
+    if isinstance(answer, Text):
+        errors = ", ".join(f"`{one.level}` of `{one.cause}`" for one in answer.errors) or "no error"
+        tasks = plural(answer.tasks, "task") if answer.tasks else ""
+        jobs = plural(answer.jobs, "job") if answer.jobs else ""
+        parts = [errors, jobs, tasks, *(f"the note \"{note}\"" for note in answer.notes)]
+        return ", ".join(part for part in parts if part)
     raise AssertionError(answer)
+
+
+def plural(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def ways_of(form: Form) -> str:
     """The ways in that a row is checked by, and where the answer differs on purpose."""
     ways = [way for way in forms.WAYS if form.comes_by(way) and way not in form.differs]
-    text = "all ways" if len(ways) == len(forms.WAYS) else ", ".join(ways)
+    every = forms.TEXT_WAYS if isinstance(form.answer, Text) else forms.WAYS
+    text = "all ways" if len(ways) == len(every) else ", ".join(ways)
     differs: Dict[str, List[str]] = {}
     for way, other in form.differs.items():
         differs.setdefault(f"{said(other.answer)}, because {other.why}", []).append(way)

@@ -17,6 +17,7 @@ Maker = Callable[[str], Files]
 # Ways in.
 FILE, FOLDER, ZIP, TAR, STDIN, UPLOAD, CRAWL, REST = "file", "folder", "zip", "tar", "stdin", "upload", "crawl", "REST"
 WAYS = (FILE, FOLDER, ZIP, TAR, STDIN, UPLOAD, CRAWL, REST)
+TEXT_WAYS = (FILE, FOLDER, ZIP, TAR, STDIN, UPLOAD)  # text logs are not crawled, and have no REST API
 ONE_FILE = (FILE, STDIN)  # only where the form is one file
 
 ANY = object()  # not compared
@@ -65,9 +66,11 @@ class Text(NamedTuple):
 
     errors: Tuple[Error, ...]
     jobs: int = 0
-    tasks: int = 0
+    tasks: int = 0  # that started
+    ended: int = 3
     containers: Tuple[str, ...] = ()
     notes: Tuple[str, ...] = ()  # texts of notes
+    is_run: bool = True  # an application is made of them
 
 
 class Collections(NamedTuple):
@@ -127,11 +130,11 @@ class Form(NamedTuple):
         return way in self.ways and (way not in ONE_FILE or len(self.make("app")) == 1)
 
 
-def make_form(rows: List[Form]) -> Callable[..., Callable[[Maker], Maker]]:
-    """The decorator of a module: its rows go to `rows`."""
+def make_form(rows: List[Form], all_ways: Tuple[str, ...] = WAYS) -> Callable[..., Callable[[Maker], Maker]]:
+    """The decorator of a module: its rows go to `rows`, and come by `all_ways` unless they say otherwise."""
 
     def form(
-        name: str, writers: str, answer: Answer, ways: Tuple[str, ...] = WAYS, differs: Mapping[str, Differs] | None = None
+        name: str, writers: str, answer: Answer, ways: Tuple[str, ...] = all_ways, differs: Mapping[str, Differs] | None = None
     ) -> Callable[[Maker], Maker]:
         def add(make: Maker) -> Maker:
             rows.append(Form(name, writers, answer, make, ways, differs or {}))

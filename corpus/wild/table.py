@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, List
 
-from . import beginnings, failures, slots, tasks, times
+from . import beginnings, crashes, failures, packing, slots, tasks, text, times, unrecognized, versions
 from .forms import Form
 
 GROUPS: Dict[str, List[Form]] = {
@@ -13,6 +13,11 @@ GROUPS: Dict[str, List[Form]] = {
     "Tasks": tasks.FORMS,
     "Slots": slots.FORMS,
     "Executors that end": failures.FORMS,
+    "Encodings, streams and archives": packing.FORMS,
+    "Versions": versions.FORMS,
+    "Text logs": text.FORMS,
+    "Crashes without a header": crashes.FORMS,
+    "Files of an unknown form": unrecognized.FORMS,
 }
 FORMS: List[Form] = [form for group in GROUPS.values() for form in group]
 

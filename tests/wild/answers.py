@@ -9,7 +9,8 @@ import conftest
 
 sys.path.insert(0, str(conftest.ROOT / "corpus"))
 
-from wild.forms import REST, Answer, Form, Refused, Run, Runs  # noqa: E402
+from wild.forms import FOLDER, REST, UPLOAD, Answer, Form, Refused, Run, Runs, Text  # noqa: E402
+from text_ways import Read  # noqa: E402
 from ways import Seen  # noqa: E402
 
 NO_MARKS = ("bytes", "lines", "events", "tasks_started", "tasks_ended", "confidence", "notes", "source")
@@ -99,3 +100,44 @@ def wrong(form: Form, way: str, seen: Seen) -> Iterator[str]:
         for report, run in zip(seen.reports, runs):
             assert isinstance(run, Run)
             yield from wrong_in_report(report, run, way)
+
+
+def wrong_errors(made: Any, text: Text, way: str) -> Iterator[str]:
+    found = sorted(made["errors"], key=lambda one: (one["level"], one["text"]))
+    expected = sorted(text.errors, key=lambda one: (one.level, one.text))
+    levels = [(one["level"], one["count"]) for one in found]
+    if levels != [(one.level, one.count) for one in expected]:
+        yield f"errors {levels}"
+        return
+    for one, right in zip(found, expected):
+        if right.text not in one["text"] or one["cause"] != right.cause:
+            yield f"error {one['text']!r} of {one['cause']}, not {right.text!r} of {right.cause}"
+        if text.containers and tuple(one["containers"]) != text.containers:
+            yield f"containers {one['containers']}"
+    notes = "\n".join(note["text"] for note in made["notes"])
+    yield from (f"no note {note!r} in {notes!r}" for note in text.notes if note not in notes)
+
+
+def wrong_in_text(text: Text, way: str, read: Read) -> Iterator[str]:
+    """Of text logs: errors, times of jobs and tasks, and the application that is made of them."""
+    if read.errors is None:
+        if way != UPLOAD or text.is_run:
+            yield f"not read: {read.message}"
+        return
+    yield from wrong_errors(read.errors, text, way)
+    if read.timeline is not None:
+        counts = len(read.timeline["jobs"]), len(read.timeline["tasks"])
+        if counts != (text.jobs, text.tasks):
+            yield f"jobs and tasks of the timeline: {counts}"
+    if way not in (FOLDER, UPLOAD):
+        return
+    if (read.report is not None) != text.is_run:
+        yield f"report {read.report is not None}: {read.message}"
+    elif text.is_run:
+        totals = read.report["totals"]
+        if (totals["jobs"], totals["tasks"]) != (text.jobs, text.ended):
+            yield f"jobs and tasks of the report: {totals['jobs'], totals['tasks']}"
+        if read.report["integrity"]["confidence"] > 0.3:
+            yield f"confidence {read.report['integrity']['confidence']}"
+    else:
+        yield from (f"no {note!r} in {read.message!r}" for note in text.notes if note not in read.message)

@@ -29,10 +29,14 @@ class Seen(NamedTuple):
     message: str = ""
 
 
+MADE: Dict[str, Files] = {}  # by the row's id
+
+
 def made(form: Form) -> Files:
-    files = form.make(app_id(form))
-    assert all(path.startswith((app_id(form), f"eventlog_v2_{app_id(form)}/")) for path in files), form.id
-    return files
+    if form.id not in MADE:
+        MADE[form.id] = form.make(app_id(form))
+        assert all(app_id(form)[-4:] in path.split("/")[0] for path in MADE[form.id]), form.id
+    return MADE[form.id]
 
 
 def write(folder: Path, files: Files) -> Path:
@@ -150,7 +154,8 @@ def by_crawl(folder: Path, forms: Sequence[Form]) -> Dict[str, Seen]:
         errors = database.execute("SELECT app_id, message FROM errors").fetchall()
     seen = {}
     for form in forms:
-        of_form = [one for one in reports if any(inside(one["source"]["path"], logs / Path(path).parts[0]) for path in made(form))]
+        tops = {logs / Path(path).parts[0] for path in made(form)}
+        of_form = [one for one in reports if any(inside(one["source"]["path"], top) for top in tops)]
         messages = [message for name, message in errors if app_id(form) in name]
         seen[form.id] = Seen(of_form, "\n".join(messages))
     return seen

@@ -66,6 +66,8 @@ static void known_headers(void **state)
         {"[2024-03-01 10:15:02,5] [INFO] [t-1] [task 1.0 in stage 2.0 (TID 9)] X: y", T0 + 500, false, PYRO_LEVEL_INFO,
          "X", "t-1", "task 1.0 in stage 2.0 (TID 9)", "y"},
         {"INFO 2024-03-01 10:15:02 X: y", T0, false, PYRO_LEVEL_INFO, "X", NULL, NULL, "y"},
+        {"2024-03-01 10:15:02,123 INFO [main] b.A (A.scala:logInfo(12)): y", T0 + 123, false, PYRO_LEVEL_INFO, "b.A",
+         "main", NULL, "y"},
         {"2024-03-01 10:15:02,123 INFO org.apache.A (A.java:run(12)) - y", T0 + 123, false, PYRO_LEVEL_INFO,
          "org.apache.A", NULL, NULL, "y"},
         {"24/03/01 10:15:02 ERROR Executor [thread x]: y", T0, false, PYRO_LEVEL_ERROR, "Executor", "thread x", NULL,

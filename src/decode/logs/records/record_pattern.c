@@ -130,13 +130,15 @@ static bool is_logger_byte(char c)
            c == '-' || c == '/';
 }
 
-/* Behind a logger: "(File.java:run(12))" of YARN, a thread in brackets. */
+/* Behind a logger: "(File.java:run(12))" of YARN, "(File.java:run(12)):" of Glue, a thread in brackets. */
 static void skip_behind_logger(struct cursor *cursor, struct pyro_log_header *header)
 {
     struct cursor ahead = *cursor;
     skip_blanks(&ahead);
     if (ahead.at < ahead.end && *ahead.at == '(') {
         const char *close = memchr(ahead.at, ' ', left(&ahead));
+        if (close && close[-1] == ':')
+            close--;
         if (close && close[-1] == ')') {
             ahead.at = close;
             *cursor = ahead;

@@ -157,21 +157,51 @@ static enum pyro_status take_piece(struct state *state, struct pyro_slice line, 
                : PYRO_OK;
 }
 
-/* Spark's progress bar ("[Stage 4:>   (0 + 2) / 2]") returns to the beginning of its line, and what is logged next
- * comes behind it. */
+static struct pyro_slice behind_blanks(struct pyro_slice line)
+{
+    while (line.len > 0 && (*line.ptr == ' ' || *line.ptr == '\t'))
+        line = (struct pyro_slice){line.ptr + 1, line.len - 1};
+    return line;
+}
+
+/* Where a progress bar begins: "[Stage 4:>   (0 + 2) / 2]". */
+static bool begins_bar(struct pyro_slice line)
+{
+    static const char word[] = "[Stage ";
+    size_t at = sizeof(word) - 1;
+    if (!pyro_slice_starts_with(line, word))
+        return false;
+    while (at < line.len && (unsigned char)(line.ptr[at] - '0') < 10)
+        at++;
+    return at < line.len && line.ptr[at] == ':';
+}
+
+/* What is behind the bars of all stages that run; nothing if the last one is cut. */
+static struct pyro_slice behind_bars(struct pyro_slice line)
+{
+    while (begins_bar(line)) {
+        const char *close = memchr(line.ptr, ']', line.len);
+        line = close ? (struct pyro_slice){close + 1, line.len - (size_t)(close + 1 - line.ptr)}
+                     : (struct pyro_slice){line.ptr + line.len, 0};
+        line = behind_blanks(line);
+    }
+    return line;
+}
+
+/* Spark's progress bar returns to the beginning of its line, and what is logged next comes behind it. Copies of a
+ * screen have lost the carriage returns. */
 static enum pyro_status take_pieces(struct state *state, struct pyro_slice line, int64_t place, int64_t time_ms)
 {
     PYRO_TRY(pyro_log_assembler_copy(&state->assembler, state->error)); /* what is left out may lie inside a record */
     while (line.len > 0) {
         const char *stop = memchr(line.ptr, '\r', line.len);
-        struct pyro_slice piece = {line.ptr, stop ? (size_t)(stop - line.ptr) : line.len}, text = piece;
+        struct pyro_slice piece = {line.ptr, stop ? (size_t)(stop - line.ptr) : line.len};
         size_t used = stop ? piece.len + 1 : piece.len;
-        while (text.len > 0 && (*text.ptr == ' ' || *text.ptr == '\t')) {
-            text.ptr++;
-            text.len--;
-        }
-        if (text.len > 0 && !pyro_slice_starts_with(text, "[Stage "))
-            PYRO_TRY(take_piece(state, piece, place, time_ms));
+        struct pyro_slice text = behind_blanks(piece);
+        if (begins_bar(text))
+            piece = text = behind_bars(text);
+        if (text.len > 0)
+            PYRO_TRY(take_piece(state, piece, place + (int64_t)(piece.ptr - line.ptr), time_ms));
         line = (struct pyro_slice){line.ptr + used, line.len - used};
         place += (int64_t)used;
     }
@@ -180,8 +210,8 @@ static enum pyro_status take_pieces(struct state *state, struct pyro_slice line,
 
 static enum pyro_status take_text(struct state *state, struct pyro_slice line, int64_t place, int64_t time_ms)
 {
-    return memchr(line.ptr, '\r', line.len) ? take_pieces(state, line, place, time_ms)
-                                            : take_piece(state, line, place, time_ms);
+    return memchr(line.ptr, '\r', line.len) || begins_bar(line) ? take_pieces(state, line, place, time_ms)
+                                                                : take_piece(state, line, place, time_ms);
 }
 
 static bool is_same_source(const struct pyro_log_file *a, const struct pyro_log_file *b)

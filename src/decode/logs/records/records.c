@@ -136,11 +136,19 @@ static bool begins_crash(struct pyro_slice line)
                                         "Aborting due to java.lang.OutOfMemoryError",
                                         "terminate called ",
                                         "double free or corruption",
-                                        "free(): invalid ",
+                                        "free(): ",
                                         "malloc(): ",
+                                        "realloc(): ",
+                                        "munmap_chunk(): ",
+                                        "corrupted size vs. prev_size",
+                                        "corrupted double-linked list",
+                                        "malloc_consolidate(): ",
+                                        "pure virtual method called",
+                                        "libc++abi: ",
+                                        "*** buffer overflow detected ***",
                                         "*** stack smashing detected ***",
                                         "Fatal Python error: "};
-    if (line.len == 0 || !memchr("#jTAtdfm*F", *line.ptr, 10))
+    if (line.len == 0 || !memchr("#jTAtdfmrcpl*F", *line.ptr, 14))
         return false;
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (pyro_slice_starts_with(line, words[i]))
