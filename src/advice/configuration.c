@@ -50,7 +50,7 @@ static void measure_stage(struct run *run, const struct pyro_stage *stage)
     run->result_ms += pyro_real(stage->result_serialize_ms);
     run->execution_most = fmax(run->execution_most, pyro_real(stage->peak_execution_memory_bytes));
     run->speculative += pyro_real(stage->speculative_tasks);
-    if (task >= 1000)
+    if (task >= 1000 && pyro_stage_is_compared(stage))
         run->slowest_ratio = fmax(run->slowest_ratio, pyro_real(stage->duration_max) / task);
 }
 

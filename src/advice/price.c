@@ -141,6 +141,8 @@ static enum pyro_status ask_all(struct pricing *pricing, unsigned threads, const
 bool pyro_fix_gains(const struct pyro_predicted_run *run, const struct pyro_scenario *from,
                     const struct pyro_scenario *to)
 {
+    if (to->fails)
+        return false;
     int64_t wall = from ? from->wall_expected_ms : run->base.wall_ms, core = from ? from->core_ms : run->base.core_ms,
             memory = from ? from->memory_bytes : run->memory_bytes, busy = from ? from->busy_ms : run->base.busy_ms;
     int64_t saved = pyro_sub_saturating(wall, to->wall_expected_ms);
@@ -194,7 +196,7 @@ static const struct pyro_scenario *answer_of(const struct pricing *pricing, cons
 
 static bool counts(const struct pricing *pricing, const struct candidate *candidate)
 {
-    return candidate->advice && pricing->candidates[candidate->same].asked &&
+    return candidate->advice && pricing->candidates[candidate->same].asked && !answer_of(pricing, candidate)->fails &&
            (candidate->advice->prevents || pyro_fix_gains(pricing->run, NULL, answer_of(pricing, candidate)));
 }
 

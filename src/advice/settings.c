@@ -356,12 +356,14 @@ static enum pyro_status add_up(struct pyro_diagnosis *diagnosis, const struct py
                 continue;
             }
             PYRO_TRY(pyro_predict(run, run->replay, &diagnosis->arena, &tried, error));
-            if (safety || pyro_fix_gains(run, any ? &best : NULL, &tried)) {
+            if (!tried.fails && (safety || pyro_fix_gains(run, any ? &best : NULL, &tried))) {
                 best = tried;
                 any = true;
                 continue;
             }
-            leave_out(wishes, first, end, "together with the other settings it saves nothing more");
+            leave_out(wishes, first, end,
+                      tried.fails ? "Spark would refuse to run the barrier stages"
+                                  : "together with the other settings it saves nothing more");
         }
     *ret = best;
     return any ? PYRO_OK : PYRO_ERROR_ARGUMENT;

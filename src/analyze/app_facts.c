@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyze/memory/container.h"
+#include "model/failure_kinds.h"
 
 double pyro_real(int64_t value)
 {
@@ -196,6 +197,25 @@ double pyro_stage_length(const struct pyro_stage *stage)
 {
     return pyro_span(stage->submitted_ms != PYRO_NONE ? stage->submitted_ms : stage->first_task_ms,
                      stage->completed_ms);
+}
+
+bool pyro_stage_is_compared(const struct pyro_stage *stage)
+{
+    return !stage->real_time && !stage->barrier;
+}
+
+bool pyro_stage_failed_at_barrier(const struct pyro_stage *attempt)
+{
+    return attempt->barrier && pyro_slice_starts_with(attempt->failure, PYRO_BARRIER_FAILURE);
+}
+
+double pyro_app_barrier_tasks(const struct pyro_app *app)
+{
+    double most = 0;
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].barrier)
+            most = fmax(most, pyro_real(app->stages.items[i].partitions));
+    return most;
 }
 
 double pyro_stage_read_bytes(const struct pyro_stage *stage)

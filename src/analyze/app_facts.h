@@ -63,6 +63,14 @@ double pyro_slots_between(const struct pyro_app *app, const struct pyro_stage *s
 /* When its tasks began, else when it was submitted. */
 int64_t pyro_stage_begin(const struct pyro_stage *stage);
 double pyro_stage_length(const struct pyro_stage *stage);
+/* Whether it says something that some of its tasks take longer, or that they are few or many: not of a stream in
+ * real-time mode, whose tasks run as long as the batch, nor of a barrier stage, whose tasks wait for each other and are
+ * as many as the program asks for. */
+bool pyro_stage_is_compared(const struct pyro_stage *stage);
+/* The attempt failed because a task of a barrier stage did: all that its tasks had done was lost. */
+bool pyro_stage_failed_at_barrier(const struct pyro_stage *attempt);
+/* The most tasks that a barrier stage launches at once: with fewer slots Spark fails its job. 0: there is none. */
+double pyro_app_barrier_tasks(const struct pyro_app *app);
 /* Bytes that its tasks read: input and shuffle. */
 double pyro_stage_read_bytes(const struct pyro_stage *stage);
 /* Slots that its tasks could use: those alive while it ran, else its own average concurrency; at least 1. */

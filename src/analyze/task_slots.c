@@ -201,7 +201,20 @@ bool pyro_executor_serves(const struct pyro_app *app, const struct pyro_executor
     for (size_t i = 0; i < count; i++)
         if (rows[i].executor > 0)
             return false;
-    return has == 0;
+    return has == 0 && !pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
+}
+
+int64_t pyro_serving_profile(const struct pyro_app *app, int64_t profile)
+{
+    struct pyro_stage stage = {.resource_profile = known_profile(profile)};
+    bool shared = false;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct pyro_executor *executor = &app->executors.items[i];
+        if (known_profile(executor->resource_profile) == stage.resource_profile)
+            return stage.resource_profile;
+        shared = shared || pyro_executor_serves(app, executor, &stage);
+    }
+    return shared ? 0 : stage.resource_profile;
 }
 
 /* ---- CPUs -------------------------------------------------------------------------------------------------------- */

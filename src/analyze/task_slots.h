@@ -32,8 +32,11 @@ struct pyro_slots pyro_slots_of(const struct pyro_app *app, int64_t profile, int
 /* Of a stage on an executor, of the executor's own profile where `stage` is NULL. At least 1. */
 int64_t pyro_executor_slots(const struct pyro_app *app, const struct pyro_executor *executor,
                             const struct pyro_stage *stage);
-/* Whether tasks of the stage may run there: of the same profile, or of one that asks for nothing of executors. */
+/* Whether tasks of the stage may run there: of the same profile, or of one that asks for nothing of executors; that
+ * shares those of the default profile while dynamic allocation is off. */
 bool pyro_executor_serves(const struct pyro_app *app, const struct pyro_executor *executor,
                           const struct pyro_stage *stage);
+/* The profile of the executors that run tasks of a profile: its own, or the default one, whose executors it shares. */
+int64_t pyro_serving_profile(const struct pyro_app *app, int64_t profile);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "analyze/accounts/fixed_point.h"
 #include "analyze/accounts/marks.h"
+#include "analyze/app_facts.h"
 #include "analyze/scratch.h"
 #include "analyze/task_slots.h"
 #include "base/threads/stop.h"
@@ -223,6 +224,14 @@ static size_t needed_by_caches(const struct pyro_advisor *advisor)
     return needed >= (double)advisor->count ? advisor->count : needed < 1 ? 1 : (size_t)needed;
 }
 
+/* Executors whose slots the widest barrier stage takes at once. */
+static size_t needed_by_barriers(const struct pyro_advisor *advisor)
+{
+    double tasks = pyro_app_barrier_tasks(advisor->app);
+    double slots = pyro_app_slots_per_executor(advisor->app), needed = ceil(tasks / slots);
+    return needed >= (double)advisor->count ? advisor->count : needed < 1 ? 1 : (size_t)needed;
+}
+
 /* By how much what executors have is more than they used. */
 static struct pyro_slice memory_to_spare(struct pyro_advisor *advisor)
 {
@@ -284,7 +293,8 @@ static bool advise_sizes(struct pyro_advisor *advisor, const struct pyro_advised
     struct pyro_advised_size best = *full, size, quickest = *full;
     double limit = pyro_advisor_limit(advisor);
     bool priced = advisor->cost->money.known, any = full->high_ms <= limit;
-    for (size_t count = needed_by_caches(advisor); count > 0; count = next_size(advisor, count)) {
+    size_t least = needed_by_caches(advisor), barrier = needed_by_barriers(advisor);
+    for (size_t count = least > barrier ? least : barrier; count > 0; count = next_size(advisor, count)) {
         if (count == full->executors)
             continue;
         if (!measure(advisor, count, &size))

@@ -6,6 +6,9 @@
 
 #include "base/strings/slice.h"
 
+/* How the reason of a stage begins in which a task of a barrier failed. */
+#define PYRO_BARRIER_FAILURE "Stage failed because barrier task "
+
 enum pyro_failure_kind {
 #define PYRO_FAILURE_KIND(id, text) PYRO_FAILURE_##id,
 #include "model/failure_kinds.def"

@@ -27,7 +27,7 @@ struct search {
 static bool is_allowed(const struct search *search, const struct pyro_scenario *scenario)
 {
     const struct pyro_goal *goal = search->goal;
-    return (goal->deadline_ms == 0 || scenario->wall_expected_ms <= goal->deadline_ms) &&
+    return !scenario->fails && (goal->deadline_ms == 0 || scenario->wall_expected_ms <= goal->deadline_ms) &&
            (!(goal->max_cost > 0) || pyro_scenario_price(&search->whatif->run, scenario) <= goal->max_cost);
 }
 
@@ -44,7 +44,7 @@ static double value_of(const struct search *search, const struct pyro_scenario *
     /* Of two that are as good, the one that is better at the other. */
     double value = goal->cost ? log(fmax(cost, 1e-9)) + 0.01 * log(fmax(time, 1))
                               : log(fmax(time, 1)) + 0.01 * log(fmax(cost, 1e-9));
-    return value + (over > 0 ? 50 + over : 0);
+    return value + (over > 0 ? 50 + over : 0) + (scenario->fails ? 100 : 0);
 }
 
 static struct pyro_scenario *find_tried(struct search *search, const struct pyro_scenario *like)
@@ -118,7 +118,7 @@ static void keep_front(struct search *search)
         return;
     qsort(search->tried.items, search->tried.count, sizeof(*search->tried.items), by_time);
     for (size_t i = 0; i < search->tried.count; i++) {
-        if (search->tried.items[i].cost >= least)
+        if (search->tried.items[i].cost >= least || search->tried.items[i].fails)
             continue;
         least = search->tried.items[i].cost;
         search->tried.items[kept++] = search->tried.items[i];

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "analyze/app_facts.h"
 #include "predict/cut_tasks.h"
 
 /* One in ten runs may lie outside. */
@@ -123,6 +124,25 @@ static enum pyro_status find_critical_path(struct pyro_predict_change *change, s
     return PYRO_OK;
 }
 
+/* Spark fails the job of a barrier stage that cannot launch all of its tasks at once, and of any barrier stage under
+ * dynamic allocation. */
+static void find_refused(struct pyro_predict_change *change, const struct pyro_replay_result *result)
+{
+    const struct pyro_predicted_run *run = change->run;
+    if (change->replay.allocation && pyro_app_barrier_tasks(run->app) > 0) {
+        change->scenario->fails = true;
+        pyro_effect(change, PYRO_MODEL_safety, 0, 0,
+                    "Spark fails the jobs of barrier stages: it does not run them with dynamic allocation");
+    } else if (result->short_of_slots && !run->base.short_of_slots) {
+        const struct pyro_stage *stage = &run->app->stages.items[result->short_stage];
+        change->scenario->fails = true;
+        pyro_effect(change, PYRO_MODEL_safety, 0, 0,
+                    "Spark fails the job of stage %lld: a barrier stage launches its %lld tasks at the same time, and "
+                    "there are fewer slots",
+                    (long long)stage->id, (long long)stage->partitions);
+    }
+}
+
 static enum pyro_status answer(struct pyro_predict_change *change, struct pyro_replay *replay, struct pyro_error *error)
 {
     struct pyro_scenario *scenario = change->scenario;
@@ -148,6 +168,9 @@ static enum pyro_status answer(struct pyro_predict_change *change, struct pyro_r
     if (change->failed)
         return pyro_no_memory(error);
     PYRO_TRY(pyro_replay_run(replay, &change->replay, &result, error));
+    find_refused(change, &result);
+    if (change->failed)
+        return pyro_no_memory(error);
     scenario->wall_expected_ms = result.wall_ms;
     scenario->executors = result.executors > 0 ? result.executors : scenario->executors;
     scenario->core_ms = result.core_ms;

@@ -71,6 +71,7 @@ struct pyro_scenario {
     size_t finding_count;
     struct pyro_predicted_effect effects[PYRO_EFFECTS_MAX];
     size_t effect_count;
+    bool fails;        /* Spark would refuse barrier stages of the run: never recommended; an effect says why */
     bool code_applies; /* all of `code` says something about the run with these settings */
 };
 

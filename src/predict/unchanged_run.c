@@ -52,7 +52,7 @@ double pyro_run_setting(const struct pyro_app *app, enum pyro_predicted setting)
     return pyro_sql_setting(app, PYRO_NONE, setting);
 }
 
-/* The resource profile in which most task time was spent. */
+/* The resource profile of the executors on which most task time was spent. */
 static int64_t main_profile(const struct pyro_app *app)
 {
     enum { PROFILES = 64 };
@@ -71,7 +71,7 @@ static int64_t main_profile(const struct pyro_app *app)
         times[at] = pyro_add_saturating(times[at], ms > 0 ? ms : 0);
         best = times[at] > times[best] ? at : best;
     }
-    return count > 0 ? profiles[best] : 0;
+    return count > 0 ? pyro_serving_profile(app, profiles[best]) : 0;
 }
 
 bool pyro_is_of_main_profile(const struct pyro_predicted_run *run, const struct pyro_executor *executor)

@@ -70,7 +70,8 @@ static bool is_alone(const struct pyro_replay *replay, const struct replay_group
         if (&replay->groups[g] != group && replay->groups[g].ready_count > 0)
             return false;
     return !replay->losing && !replay->revived && !replay->allocation && !replay->locality &&
-           replay->holding_count == 0 && !stage->waits && replay->stage_states[number].retry_first == REPLAY_NOBODY &&
+           replay->holding_count == 0 && replay->together.count == 0 && !stage->waits &&
+           replay->stage_states[number].retry_first == REPLAY_NOBODY &&
            (stage->plain || replay_is_cut(replay, number)) &&
            replay_tasks(replay, number) - replay->stage_states[number].cursor >= 2;
 }
@@ -105,14 +106,14 @@ static void begin_tasks(struct pyro_replay *replay, struct replay_group *group, 
     struct replay_stage_state *state = &replay->stage_states[number];
     uint32_t executor;
     while (state->cursor < kind->count && turns->count - turns->hole < turns->room &&
-           (executor = pyro_replay_free_executor(replay, group)) != REPLAY_NOBODY) {
+           (executor = pyro_replay_free_executor(replay, group, replay->stages[number].need)) != REPLAY_NOBODY) {
         uint32_t part = state->cursor++, run = kind->first + part;
         const struct replay_run *row = kind->runs ? &kind->runs[part] : NULL;
         if (row && replay_is_gone(replay, run)) {
             state->parts_left -= state->parts_left > 0;
             continue;
         }
-        if (row && row->executor != executor && replay_has_slot(replay, row->executor) &&
+        if (row && row->executor != executor && replay_has_slot(replay, number, row->executor) &&
             replay->executors[row->executor].group == kind->group)
             executor = row->executor;
         int64_t us = kind->scaled || !(kind->us || row) ? replay_run_us(replay, number, run, part)
@@ -122,8 +123,7 @@ static void begin_tasks(struct pyro_replay *replay, struct replay_group *group, 
             us = replay_later(us, replay_starting_us(replay, number, executor));
         int64_t slot = replay_slot_us(replay, us, kind->fetch_us ? kind->fetch_us[part] : 0);
         replay->busy = pyro_add_saturating(replay->busy, us);
-        replay->executor_states[executor].free--;
-        replay->executor_states[executor].busy++;
+        replay_take(replay, number, executor);
         add(turns,
             (struct replay_turn){replay_later(replay->now, slot), replay_later(replay->now, slot > us ? slot : us),
                                  turns->begun++, executor, row ? run : REPLAY_NOBODY});
@@ -136,9 +136,7 @@ static void end_tasks(struct pyro_replay *replay, uint32_t number, struct turns 
     struct replay_stage_state *state = &replay->stage_states[number];
     const struct replay_turn *turn;
     while ((turn = first_of(turns)) != NULL && turn->at == replay->now) {
-        struct replay_executor_state *executor = &replay->executor_states[turn->executor];
-        executor->free++;
-        executor->busy--;
+        replay_give(replay, number, turn->executor);
         replay_learn(replay, number, turn->executor);
         pyro_replay_offer(replay, turn->executor);
         state->end = turn->end > state->end ? turn->end : state->end;
@@ -171,7 +169,8 @@ void pyro_replay_run_alone(struct pyro_replay *replay, struct replay_group *grou
         return;
     struct replay_stage_state *state = &replay->stage_states[number];
     uint32_t tasks = replay_tasks(replay, number) - state->cursor;
-    size_t room = group->slots < (int64_t)tasks ? (size_t)(group->slots > 0 ? group->slots : 0) : tasks;
+    int64_t slots = replay_slots(replay, number);
+    size_t room = slots < (int64_t)tasks ? (size_t)(slots > 0 ? slots : 0) : tasks;
     replay->turns.count = 0;
     if (!pyro_vec_reserve(&replay->turns, room + 1, replay->allocator)) {
         replay->no_memory = true;
@@ -200,7 +199,7 @@ bool pyro_replay_run_all(struct pyro_replay *replay, uint32_t number)
     bool cut = replay_is_cut(replay, number);
     uint32_t count = replay_tasks(replay, number), first = stage->runs.first;
     int64_t last = 0, busy = 0;
-    if (replay->groups[stage->group].slots < count || count == 0 || (!cut && !stage->plain))
+    if (replay_slots(replay, number) < count || count == 0 || (!cut && !stage->plain))
         return false;
     for (uint32_t i = 0; !cut && i < count; i++)
         if (replay_is_skipped(replay, first + i))

@@ -58,6 +58,8 @@ static int64_t waiting(const struct pyro_replay *replay)
                 tasks += (all > stage->cursor ? all - stage->cursor : 0) + (stage->retry_first != REPLAY_NOBODY);
         }
     }
+    for (size_t i = 0; i < replay->together.count; i++)
+        tasks += replay_tasks(replay, replay->together.items[i]);
     return tasks;
 }
 
@@ -72,6 +74,7 @@ static void let_go(struct pyro_replay *replay, uint32_t number)
     state->alive--;
     executor->alive = false;
     replay->groups[replay->executors[number].group].slots -= replay->executors[number].slots;
+    replay->groups[replay->executors[number].group].free -= executor->free;
     state->vacant[state->vacant_count++] = number;
 }
 
@@ -116,7 +119,7 @@ void pyro_replay_allocation_look(struct pyro_replay *replay)
 {
     struct replay_allocating *state = &replay->allocating;
     int64_t needed = lower_target(replay);
-    bool wait = false;
+    bool wait = replay->together.count > 0;
     for (uint32_t g = 0; g < replay->group_count && !wait; g++)
         wait = pyro_replay_next_stage(replay, &replay->groups[g]) != REPLAY_NOBODY;
     if (!wait) {

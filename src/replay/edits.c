@@ -70,7 +70,9 @@ static void edit_times(struct pyro_replay *replay, const struct pyro_edit *edit)
 static struct replay_stage_edit *stage_to_cut(struct pyro_replay *replay, size_t row)
 {
     struct replay_stage_edit *edit = stage_edit(replay, row);
-    return edit && !replay->stages[replay->stage_of_row[row]].unfinished ? edit : NULL;
+    const struct replay_stage *stage = edit ? &replay->stages[replay->stage_of_row[row]] : NULL;
+    return stage && !stage->unfinished && !stage->barrier ? edit
+                                                          : NULL; /* a barrier has as many tasks as it asks for */
 }
 
 static void repartition(struct pyro_replay *replay, const struct pyro_edit *edit)

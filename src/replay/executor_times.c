@@ -130,6 +130,37 @@ static bool find_pools(struct pyro_replay *replay)
     return true;
 }
 
+/* Executors of the default profile also run stages of profiles that ask for nothing of executors, with other slots. The
+ * largest one says what such a task takes of its slots. */
+static int64_t need_of(const struct pyro_app *app, const struct pyro_executor *largest, const struct pyro_stage *stage)
+{
+    if (!largest || stage->resource_profile <= 0 || !pyro_executor_serves(app, largest, stage))
+        return REPLAY_SLOT;
+    int64_t cores = (int64_t)pyro_executor_cores(largest);
+    int64_t own = pyro_slots_of(app, 0, 0, cores, largest->resources).count,
+            here = pyro_slots_of(app, stage->resource_profile, 0, cores, largest->resources).count;
+    int64_t need = own * REPLAY_SLOT / (here > 0 ? here : 1);
+    return need > 0 ? need : 1;
+}
+
+static void place_stages(struct pyro_replay *replay)
+{
+    const struct pyro_app *app = replay->app;
+    const struct pyro_executor *largest = NULL;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct pyro_executor *executor = &app->executors.items[i];
+        if (profile_of(executor->resource_profile) == 0 && (!largest || executor->cores > largest->cores))
+            largest = executor;
+    }
+    uint32_t usual = group_of(replay, 0, false);
+    for (uint32_t i = 0; i < replay->stage_count; i++) {
+        const struct pyro_stage *row = &app->stages.items[replay->stages[i].row];
+        uint32_t group = group_of(replay, profile_of(row->resource_profile), false);
+        replay->stages[i].need = group == REPLAY_NOBODY ? need_of(app, largest, row) : REPLAY_SLOT;
+        replay->stages[i].group = group != REPLAY_NOBODY ? group : usual != REPLAY_NOBODY ? usual : 0;
+    }
+}
+
 bool pyro_replay_take_executors(struct pyro_replay *replay)
 {
     const struct pyro_app *app = replay->app;
@@ -165,10 +196,7 @@ bool pyro_replay_take_executors(struct pyro_replay *replay)
     }
     if (!order_leaving(replay))
         return false;
-    for (uint32_t i = 0; i < replay->stage_count; i++) {
-        uint32_t group = group_of(replay, profile_of(app->stages.items[replay->stages[i].row].resource_profile), false);
-        replay->stages[i].group = group == REPLAY_NOBODY ? 0 : group;
-    }
+    place_stages(replay);
     for (uint32_t i = 0; i < replay->group_count; i++) {
         replay->groups[i].ready = pyro_scratch(app, replay->stage_count, sizeof(uint32_t));
         if (!replay->groups[i].ready)

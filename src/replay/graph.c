@@ -39,7 +39,8 @@ static bool sort_stages(struct pyro_replay *replay)
                                                   .job = REPLAY_NOBODY,
                                                   .from = replay_us((int64_t)from),
                                                   .to = replay_us((int64_t)to),
-                                                  .writes_shuffle = stage->shuffle_write_bytes > 0};
+                                                  .writes_shuffle = stage->shuffle_write_bytes > 0,
+                                                  .barrier = stage->barrier};
         replay->stage_of_row[row] = (uint32_t)i;
     }
     replay->stage_count = done ? (uint32_t)marks.list.count : 0;

@@ -181,17 +181,14 @@ static void requeue(struct pyro_replay *replay, uint32_t stage, uint32_t run)
 static void drop(struct pyro_replay *replay, struct replay_running *running, bool gone)
 {
     struct replay_losing *losing = replay->losing;
-    struct replay_executor_state *executor = &replay->executor_states[running->executor];
     running->lost = true; /* its end is passed over when it comes */
     replay->busy -= running->end > replay->now ? running->end - replay->now : 0;
     replay->allocating.running--;
     replay->stage_states[running->stage].running--;
     replay->pool_running[replay->stages[running->stage].pool]--;
-    executor->busy--;
-    if (!gone) {
-        executor->free++;
+    replay_give(replay, running->stage, running->executor);
+    if (!gone)
         pyro_replay_offer(replay, running->executor);
-    }
     struct replay_losing_task *task = &losing->tasks[replay_head(replay, running->run)];
     task->failures += gone && task->failures < UINT32_MAX;
     losing->damage.tasks++;
@@ -290,10 +287,27 @@ static void lose_partition(struct pyro_replay *replay, uint32_t head)
     requeue(replay, number, losing->tasks[head].by);
 }
 
+/* A barrier stage fails as a whole when one of its tasks is lost. */
+static void drop_barriers(struct pyro_replay *replay, uint32_t executor)
+{
+    struct replay_losing *losing = replay->losing;
+    for (size_t i = 0; i < replay->running.count; i++) {
+        const struct replay_running *running = &replay->running.items[i];
+        if (!running->active || running->lost || running->run == REPLAY_NOBODY || running->executor != executor ||
+            !replay->stages[running->stage].barrier)
+            continue;
+        uint32_t stage = running->stage, failures = ++losing->stages[stage].failures;
+        drop_all(replay, REPLAY_NOBODY, stage);
+        if (failures > losing->damage.most_stage_failures)
+            losing->damage.most_stage_failures = failures;
+    }
+}
+
 void pyro_replay_lost(struct pyro_replay *replay, uint32_t executor)
 {
     struct replay_losing *losing = replay->losing;
     losing->damage.executors += replay->jobs_left > 0;
+    drop_barriers(replay, executor);
     drop_all(replay, executor, REPLAY_NOBODY);
     uint32_t head = losing->first[executor];
     losing->first[executor] = REPLAY_NOBODY;

@@ -15,7 +15,7 @@ void pyro_replay_free(struct pyro_replay *replay)
     void *const parts[] = {replay->executors,    replay->groups,       replay->stage_states,    replay->job_states,
                            replay->stage_edits,  replay->job_gaps,     replay->executor_states, replay->job_tails,
                            replay->job_windows,  replay->pool_running, replay->retry_next,      replay->run_done,
-                           replay->events.items, replay->turns.items,  replay->running.items};
+                           replay->events.items, replay->turns.items,  replay->running.items,   replay->together.items};
     void *const shared[] = {replay->runs,      replay->fetch_us,    replay->run_of_task,
                             replay->first_run, replay->stages,      replay->stage_of_row,
                             replay->jobs,      replay->lists.items, replay->by_last_stage};
@@ -57,6 +57,8 @@ static struct pyro_replay_result result_of(const struct pyro_replay *replay)
         if (to > executor->added)
             core += (__int128)(to - executor->added) * executor->cores;
     }
+    result.short_of_slots = replay->short_stage != REPLAY_NOBODY;
+    result.short_stage = result.short_of_slots ? replay->stages[replay->short_stage].row : 0;
     core /= 1000;
     result.core_ms = core > INT64_MAX ? INT64_MAX : (int64_t)core;
     /* A slot may get its next task before the driver knows of the end of the last one: not used twice for that. */
@@ -128,6 +130,8 @@ enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_
     fork->allocating = (struct replay_allocating){0};
     fork->running.items = NULL;
     fork->turns.items = NULL;
+    fork->together.items = NULL;
+    fork->together.count = fork->together.capacity = 0;
     fork->turns.count = fork->turns.capacity = 0;
     fork->events.count = fork->events.capacity = fork->running.count = fork->running.capacity = 0;
     fork->retry_next = NULL;

@@ -104,6 +104,8 @@ struct pyro_replay_result {
     double utilization; /* share of allocated core time with a task; NaN without executors */
     int64_t executors;  /* with dynamic allocation: most alive at once; else 0 */
     struct pyro_replay_damage damage;
+    bool short_of_slots;  /* a barrier stage never had a slot for each of its tasks, so that Spark fails its job: */
+    uint32_t short_stage; /* its row in app->stages */
 };
 
 struct pyro_replay;

@@ -18,6 +18,8 @@
 #define REPLAY_MS_MAX ((int64_t)1 << 36)
 
 enum { REPLAY_FACTOR_BITS = 20, REPLAY_NEEDS_MAX = 16, REPLAY_ATTEMPTS_MAX = 64, REPLAY_HOLDING_MAX = 64 };
+/* Units of a slot: tasks of a stage may take more or less than a slot of their executor. */
+enum { REPLAY_SLOT = 1 << 10 };
 /* Stages that an executor is taken to know, those that it ran last. */
 enum { REPLAY_KNOWN_MAX = 8 };
 
@@ -54,11 +56,13 @@ struct replay_stage {
     uint32_t group, pool, rank; /* rank: among all, as FIFO prefers them */
     int64_t from, to;           /* as recorded */
     int64_t gap;                /* between the end of what it needs and its submission */
+    int64_t need;               /* of an executor, in units of 1 / REPLAY_SLOT of its slots */
     int64_t locality_wait;      /* of tasks that ran away from their data, if they waited at all */
     unsigned char near, far;    /* levels: of its best task, and of the next ones that may have waited; equal: none */
     bool waits;
     bool plain; /* each of its partitions has one run, and none of them failed the stage */
     bool writes_shuffle;
+    bool barrier;    /* its tasks are launched together */
     bool unfinished; /* it has tasks without an end, so that what it does is not wholly known */
 };
 
@@ -95,7 +99,8 @@ struct replay_job_state {
     bool started, done;
 };
 struct replay_executor_state {
-    int64_t free, busy;
+    int64_t free, busy; /* free: units of REPLAY_SLOT, of which running tasks have `held` */
+    int64_t held;
     uint32_t below; /* next in its group's stack */
     bool alive, stacked, retired;
     bool holds_shuffle, expired; /* dynamic allocation: has written shuffle output; was idle for long enough */
@@ -126,6 +131,7 @@ struct replay_group {
     int64_t profile;
     uint32_t top;    /* executor with a free slot */
     int64_t slots;   /* alive */
+    int64_t free;    /* of alive executors, in units of REPLAY_SLOT */
     uint32_t *ready; /* stages with tasks to launch: FIFO a heap by rank, FAIR a list */
     uint32_t ready_count;
 };
@@ -198,6 +204,8 @@ struct pyro_replay {
     uint64_t made;
     int64_t now, last, busy;
     uint32_t holding[REPLAY_HOLDING_MAX], holding_count; /* stages with pinned tasks that wait */
+    PYRO_VEC(uint32_t) together;                         /* barrier stages that wait for a slot for each task */
+    uint32_t short_stage;                                /* the first of them that never got them; REPLAY_NOBODY */
     uint32_t jobs_left, stages_done, leaving_next, stuck_job, stuck_stage;
     bool no_memory, revived, others;     /* others: executors that the log does not know */
     bool endless;                        /* they have a slot for every task */

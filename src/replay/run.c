@@ -117,7 +117,7 @@ static void ready_stage(struct pyro_replay *replay, uint32_t number)
 {
     const struct replay_stage *stage = &replay->stages[number];
     struct replay_stage_state *state = &replay->stage_states[number];
-    state->slots = replay->groups[stage->group].slots;
+    state->slots = replay_slots(replay, number);
     state->parts_left = replay_is_cut(replay, number) ? replay_tasks(replay, number) : stage->partitions;
     if (replay->endless && pyro_replay_run_all(replay, number))
         return;
@@ -264,7 +264,7 @@ static void handle(struct pyro_replay *replay, const struct replay_event *event)
  * on. */
 static bool unstick(struct pyro_replay *replay)
 {
-    bool waiting = false;
+    bool waiting = pyro_replay_part_barriers(replay);
     for (uint32_t g = 0; g < replay->group_count; g++) {
         struct replay_group *group = &replay->groups[g];
         if (pyro_replay_next_stage(replay, group) == REPLAY_NOBODY)
@@ -281,20 +281,21 @@ static bool unstick(struct pyro_replay *replay)
     for (uint32_t g = 0; waiting && g < replay->group_count; g++) {
         struct replay_group *group = &replay->groups[g];
         if (pyro_replay_next_stage(replay, group) == REPLAY_NOBODY ||
-            pyro_replay_free_executor(replay, group) != REPLAY_NOBODY)
+            pyro_replay_free_executor(replay, group, 1) != REPLAY_NOBODY)
             continue;
         /* No slot at all: one, so that the end is reached. */
         for (uint32_t i = 0; i < replay->executor_count; i++)
             if (replay->executors[i].group == g) {
+                group->free += REPLAY_SLOT - (replay->executor_states[i].alive ? replay->executor_states[i].free : 0);
                 replay->executor_states[i].alive = true;
-                replay->executor_states[i].free = 1;
+                replay->executor_states[i].free = REPLAY_SLOT;
                 pyro_replay_offer(replay, i);
                 break;
             }
     }
     for (uint32_t g = 0; waiting && g < replay->group_count; g++)
         if (pyro_replay_next_stage(replay, &replay->groups[g]) != REPLAY_NOBODY &&
-            pyro_replay_free_executor(replay, &replay->groups[g]) != REPLAY_NOBODY)
+            pyro_replay_free_executor(replay, &replay->groups[g], 1) != REPLAY_NOBODY)
             return true;
     for (; replay->stuck_stage < replay->stage_count; replay->stuck_stage++) {
         struct replay_stage_state *state = &replay->stage_states[replay->stuck_stage];
@@ -324,6 +325,8 @@ static void begin(struct pyro_replay *replay)
     replay->allocating.running = 0;
     replay->now = replay->last = replay->busy = 0;
     replay->holding_count = 0;
+    replay->together.count = 0;
+    replay->short_stage = REPLAY_NOBODY;
     replay->jobs_left = replay->job_count;
     replay->stages_done = replay->stuck_job = replay->stuck_stage = 0;
     replay->leaving_next = replay->others ? replay->executor_count : 0;
@@ -334,7 +337,7 @@ static void begin(struct pyro_replay *replay)
     memset(replay->pool_running, 0, replay->pool_count * sizeof(*replay->pool_running));
     for (uint32_t g = 0; g < replay->group_count; g++) {
         replay->groups[g].top = REPLAY_NOBODY;
-        replay->groups[g].slots = 0;
+        replay->groups[g].slots = replay->groups[g].free = 0;
         replay->groups[g].ready_count = 0;
     }
     for (uint32_t i = 0; i < replay->executor_count; i++) {

@@ -23,9 +23,11 @@ void pyro_replay_come(struct pyro_replay *replay, uint32_t number)
     struct replay_executor_state *state = &replay->executor_states[number];
     if (state->alive || state->retired)
         return;
+    struct replay_group *group = &replay->groups[replay->executors[number].group];
     state->alive = true;
-    state->free = replay->executors[number].slots - state->busy;
-    replay->groups[replay->executors[number].group].slots += replay->executors[number].slots;
+    state->free = replay_capacity(replay, number) - state->held;
+    group->slots += replay->executors[number].slots;
+    group->free += state->free;
     pyro_replay_offer(replay, number);
 }
 
@@ -38,16 +40,18 @@ void pyro_replay_leave(struct pyro_replay *replay, uint32_t number)
     state->retired = true;
     if (!state->alive)
         return;
+    struct replay_group *group = &replay->groups[replay->executors[number].group];
     state->alive = false;
-    replay->groups[replay->executors[number].group].slots -= replay->executors[number].slots;
+    group->slots -= replay->executors[number].slots;
+    group->free -= state->free;
 }
 
-/* An executor of the group with a free slot, or REPLAY_NOBODY. */
-uint32_t pyro_replay_free_executor(struct pyro_replay *replay, struct replay_group *group)
+/* Those that have less than is needed run tasks, and are offered again when one ends. */
+uint32_t pyro_replay_free_executor(struct pyro_replay *replay, struct replay_group *group, int64_t need)
 {
     while (group->top != REPLAY_NOBODY) {
         struct replay_executor_state *state = &replay->executor_states[group->top];
-        if (state->alive && state->free > 0)
+        if (state->alive && state->free > 0 && (state->free >= need || state->held == 0))
             return group->top;
         state->stacked = false;
         group->top = state->below;
@@ -57,19 +61,32 @@ uint32_t pyro_replay_free_executor(struct pyro_replay *replay, struct replay_gro
 
 /* ---- stages with tasks to launch --------------------------------------------------------------------------------- */
 
-void pyro_replay_queue_stage(struct pyro_replay *replay, uint32_t number)
+/* Its place among the stages of its group. */
+static void make_ready(struct pyro_replay *replay, uint32_t number)
 {
-    struct replay_stage_state *state = &replay->stage_states[number];
     struct replay_group *group = &replay->groups[replay->stages[number].group];
-    if (state->queued)
-        return;
-    state->queued = true;
     uint32_t place = group->ready_count++;
     if (!replay->fair)
         for (; place > 0 && replay->stages[number].rank < replay->stages[group->ready[(place - 1) / 2]].rank;
              place = (place - 1) / 2)
             group->ready[place] = group->ready[(place - 1) / 2];
     group->ready[place] = number;
+}
+
+void pyro_replay_queue_stage(struct pyro_replay *replay, uint32_t number)
+{
+    struct replay_stage_state *state = &replay->stage_states[number];
+    if (state->queued)
+        return;
+    state->queued = true;
+    if (!replay->stages[number].barrier || state->cursor > 0 || state->retry_first != REPLAY_NOBODY) {
+        make_ready(replay, number);
+        return;
+    }
+    uint32_t *waiting = pyro_vec_push(&replay->together, replay->allocator);
+    replay->no_memory |= !waiting;
+    if (waiting)
+        *waiting = number;
 }
 
 static void drop_stage(struct pyro_replay *replay, struct replay_group *group, uint32_t place)
@@ -222,8 +239,7 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
     int64_t free_at = replay_later(replay->now, slot), end = replay_later(replay->now, slot > us ? slot : us);
     replay->running.items[place] = (struct replay_running){run, number, executor, true, false, end};
     replay->busy = pyro_add_saturating(replay->busy, us);
-    replay->executor_states[executor].free--;
-    replay->executor_states[executor].busy++;
+    replay_take(replay, number, executor);
     replay->executor_states[executor].expired = false;
     replay->allocating.running++;
     replay->executor_states[executor].holds_shuffle |= stage->writes_shuffle;
@@ -309,7 +325,7 @@ static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t ex
     if (run == REPLAY_NOBODY)
         return;
     uint32_t before = replay->runs[run].executor;
-    if (replay_has_slot(replay, before) && replay->executors[before].group == replay->stages[number].group)
+    if (replay_has_slot(replay, number, before) && replay->executors[before].group == replay->stages[number].group)
         executor = before;
     /* A copy whose original was faster, or a lost task whose copy was. */
     bool idle = (copy || replay->losing) && replay->run_done[replay_head(replay, run)] & REPLAY_DONE;
@@ -318,10 +334,11 @@ static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t ex
 }
 
 /* An executor that has data of this stage and a slot. */
-static uint32_t near_executor(const struct pyro_replay *replay, const struct replay_stage *stage)
+static uint32_t near_executor(const struct pyro_replay *replay, uint32_t number)
 {
+    const struct replay_stage *stage = &replay->stages[number];
     for (uint32_t i = stage->runs.first; i < stage->runs.first + stage->runs.count; i++)
-        if (replay->runs[i].flags & REPLAY_RUN_PINNED && replay_has_slot(replay, replay->runs[i].executor))
+        if (replay->runs[i].flags & REPLAY_RUN_PINNED && replay_has_slot(replay, number, replay->runs[i].executor))
             return replay->runs[i].executor;
     return REPLAY_NOBODY;
 }
@@ -335,7 +352,7 @@ static void launch_near(struct pyro_replay *replay, uint32_t number)
         if ((replay->runs[i].flags & (REPLAY_RUN_WAITS | REPLAY_RUN_PINNED)) != REPLAY_RUN_WAITS ||
             replay->run_done[i] & REPLAY_LAUNCHED)
             continue;
-        uint32_t executor = near_executor(replay, stage);
+        uint32_t executor = near_executor(replay, number);
         if (executor == REPLAY_NOBODY)
             return;
         replay->run_done[i] |= REPLAY_LAUNCHED;
@@ -352,7 +369,7 @@ static void launch_pinned(struct pyro_replay *replay, uint32_t number)
     uint32_t end = replay->stage_states[number].done ? stage->runs.first : stage->runs.first + stage->runs.count;
     for (uint32_t i = stage->runs.first; i < end && !replay->no_memory; i++) {
         if (!(replay->runs[i].flags & REPLAY_RUN_PINNED) || replay->run_done[i] & REPLAY_LAUNCHED ||
-            !replay_has_slot(replay, replay->runs[i].executor))
+            !replay_has_slot(replay, number, replay->runs[i].executor))
             continue;
         replay->run_done[i] |= REPLAY_LAUNCHED;
         uint32_t run = stand_in(replay, number, i);
@@ -373,8 +390,7 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
         return;
     const struct replay_stage *stage = &replay->stages[running.stage];
     struct replay_stage_state *state = &replay->stage_states[running.stage];
-    replay->executor_states[running.executor].free++;
-    replay->executor_states[running.executor].busy--;
+    replay_give(replay, running.stage, running.executor);
     replay_learn(replay, running.stage, running.executor);
     pyro_replay_offer(replay, running.executor);
     replay->allocating.running--;
@@ -417,6 +433,45 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
     end_partition(replay, running.stage, head);
 }
 
+/* ---- barrier stages ---------------------------------------------------------------------------------------------- */
+
+/* Launches those of the group that come before the stage with `rank` and have a slot for each task. */
+static void launch_together(struct pyro_replay *replay, uint32_t group, uint32_t rank)
+{
+    for (size_t i = 0; i < replay->together.count && !replay->no_memory;) {
+        uint32_t number = replay->together.items[i], executor;
+        const struct replay_stage *stage = &replay->stages[number];
+        if (stage->group != group || stage->rank >= rank ||
+            (!replay->stage_states[number].done &&
+             replay->groups[group].free < stage->need * (int64_t)replay_tasks(replay, number))) {
+            i++;
+            continue;
+        }
+        replay->together.items[i] = replay->together.items[--replay->together.count];
+        replay->stage_states[number].queued = false;
+        while (!replay->no_memory && has_task(replay, number) &&
+               (executor = pyro_replay_free_executor(replay, &replay->groups[group], stage->need)) != REPLAY_NOBODY)
+            launch_next(replay, number, executor);
+        if (has_task(replay, number)) { /* enough slots are free, but in parts that are too small */
+            replay->stage_states[number].queued = true;
+            make_ready(replay, number);
+        }
+    }
+}
+
+bool pyro_replay_part_barriers(struct pyro_replay *replay)
+{
+    size_t count = replay->together.count;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = replay->together.items[i];
+        if (replay->short_stage == REPLAY_NOBODY && !replay->stage_states[number].done)
+            replay->short_stage = number;
+        make_ready(replay, number);
+    }
+    replay->together.count = 0;
+    return count > 0;
+}
+
 void pyro_replay_dispatch(struct pyro_replay *replay)
 {
     for (uint32_t i = 0; i < replay->holding_count; i++)
@@ -425,12 +480,21 @@ void pyro_replay_dispatch(struct pyro_replay *replay)
         struct replay_group *group = &replay->groups[g];
         if (group->ready_count == 1 && replay->allocating.running == 0)
             pyro_replay_run_alone(replay, group);
+        if (replay->together.count > 0) {
+            uint32_t next = pyro_replay_next_stage(replay, group);
+            launch_together(replay, g, next == REPLAY_NOBODY ? UINT32_MAX : replay->stages[next].rank);
+        }
         while (group->ready_count > 0 && !replay->no_memory) {
-            uint32_t executor = pyro_replay_free_executor(replay, group);
-            uint32_t stage = executor == REPLAY_NOBODY ? REPLAY_NOBODY : pyro_replay_next_stage(replay, group);
-            if (stage == REPLAY_NOBODY)
+            bool any = pyro_replay_free_executor(replay, group, 1) != REPLAY_NOBODY;
+            uint32_t stage = any ? pyro_replay_next_stage(replay, group) : REPLAY_NOBODY;
+            uint32_t executor = stage == REPLAY_NOBODY
+                                    ? REPLAY_NOBODY
+                                    : pyro_replay_free_executor(replay, group, replay->stages[stage].need);
+            if (executor == REPLAY_NOBODY)
                 break;
             launch_next(replay, stage, executor);
         }
+        if (replay->together.count > 0)
+            launch_together(replay, g, UINT32_MAX);
     }
 }

@@ -32,6 +32,45 @@ static inline uint32_t replay_tasks(const struct pyro_replay *replay, uint32_t n
     return edit && edit->count > 0 ? edit->count : replay->stages[number].runs.count;
 }
 
+/* What an executor has in all, and what a task of the stage takes of it: at most all. */
+static inline int64_t replay_capacity(const struct pyro_replay *replay, uint32_t executor)
+{
+    return replay->executors[executor].slots * REPLAY_SLOT;
+}
+static inline int64_t replay_need(const struct pyro_replay *replay, uint32_t number, uint32_t executor)
+{
+    int64_t need = replay->stages[number].need, all = replay_capacity(replay, executor);
+    return need < all || all == 0 ? need : all; /* one without slots may be given one, so that the run ends */
+}
+/* A task of the stage begins there, and ends. */
+static inline void replay_take(struct pyro_replay *replay, uint32_t number, uint32_t executor)
+{
+    struct replay_executor_state *state = &replay->executor_states[executor];
+    int64_t need = replay_need(replay, number, executor);
+    state->free -= need;
+    state->held += need;
+    state->busy++;
+    if (state->alive)
+        replay->groups[replay->executors[executor].group].free -= need;
+}
+static inline void replay_give(struct pyro_replay *replay, uint32_t number, uint32_t executor)
+{
+    struct replay_executor_state *state = &replay->executor_states[executor];
+    int64_t need = replay_need(replay, number, executor);
+    state->free += need;
+    state->held -= need;
+    state->busy--;
+    if (state->alive)
+        replay->groups[replay->executors[executor].group].free += need;
+}
+/* Tasks of the stage that alive executors of its group run at once. */
+static inline int64_t replay_slots(const struct pyro_replay *replay, uint32_t number)
+{
+    const struct replay_stage *stage = &replay->stages[number];
+    return stage->need == REPLAY_SLOT ? replay->groups[stage->group].slots
+                                      : replay->groups[stage->group].slots * REPLAY_SLOT / stage->need;
+}
+
 static inline bool replay_is_cut(const struct pyro_replay *replay, uint32_t number)
 {
     return replay->stage_edits && replay->stage_edits[number].count > 0;
@@ -76,10 +115,12 @@ void pyro_replay_come(struct pyro_replay *replay, uint32_t number);
 void pyro_replay_leave(struct pyro_replay *replay, uint32_t number);
 /* Its free slots, to its group. */
 void pyro_replay_offer(struct pyro_replay *replay, uint32_t number);
-/* One with a free slot; the stage whose task comes next; or REPLAY_NOBODY. */
-uint32_t pyro_replay_free_executor(struct pyro_replay *replay, struct replay_group *group);
+/* One with `need` units of its slots free, or all that it has; the stage whose task comes next; or REPLAY_NOBODY. */
+uint32_t pyro_replay_free_executor(struct pyro_replay *replay, struct replay_group *group, int64_t need);
 uint32_t pyro_replay_next_stage(struct pyro_replay *replay, struct replay_group *group);
 void pyro_replay_queue_stage(struct pyro_replay *replay, uint32_t number);
+/* Barrier stages that wait for more slots than there will be go on as others do. True: there were any. */
+bool pyro_replay_part_barriers(struct pyro_replay *replay);
 void pyro_replay_queue_run(struct pyro_replay *replay, uint32_t number, uint32_t run);
 void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place);
 /* A task that runs already: its slot is free at `at`, and it has ended at `end`. */

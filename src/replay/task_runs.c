@@ -204,7 +204,7 @@ static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
         unsigned level = sort->levels[tasks[i]];
         next = level > best && level != REPLAY_NO_PREF && level < next ? level : next;
     }
-    if (best >= REPLAY_NO_PREF || next == REPLAY_LEVELS || stage->partitions > PARTITIONS_MAX)
+    if (best >= REPLAY_NO_PREF || next == REPLAY_LEVELS || stage->partitions > PARTITIONS_MAX || stage->barrier)
         return;
     int64_t wait = recorded_wait(sort->replay->app, best, next);
     stage->near = (unsigned char)best;
@@ -220,7 +220,8 @@ static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
     }
 }
 
-/* A stage fails with the first task that cannot fetch its input, or that failed for the last time. */
+/* A stage fails with the first task that cannot fetch its input, or that failed for the last time; a barrier stage with
+ * the first one of any cause. */
 static void mark_fatal(struct task_sort *sort, struct replay_stage *stage)
 {
     const struct pyro_app *app = sort->replay->app;
@@ -233,7 +234,7 @@ static void mark_fatal(struct task_sort *sort, struct replay_stage *stage)
             continue;
         int64_t reason = pyro_task_get(&app->tasks, PYRO_TASK_reason, tasks[i]);
         bool last = i + 1 == stage->runs.count || runs[i + 1].flags & REPLAY_RUN_HEAD;
-        if (pyro_slice_is(pyro_app_text(app, reason), "FetchFailed") ||
+        if (stage->barrier || pyro_slice_is(pyro_app_text(app, reason), "FetchFailed") ||
             (last && !(runs[i].flags & (REPLAY_RUN_HEAD | REPLAY_RUN_COPY))))
             runs[i].flags |= REPLAY_RUN_FATAL;
     }

@@ -95,11 +95,12 @@ static inline void replay_learn(const struct pyro_replay *replay, uint32_t numbe
         state->known[state->known_count++ % REPLAY_KNOWN_MAX] = number + 1;
 }
 
-/* An executor of the log that has a free slot now. */
-static inline bool replay_has_slot(const struct pyro_replay *replay, uint32_t number)
+/* An executor of the log that has a free slot for a task of the stage now. */
+static inline bool replay_has_slot(const struct pyro_replay *replay, uint32_t number, uint32_t executor)
 {
-    return number < replay->executor_count && !replay->others && replay->executor_states[number].alive &&
-           replay->executor_states[number].free > 0;
+    return executor < replay->executor_count && !replay->others && replay->executor_states[executor].alive &&
+           replay->executor_states[executor].free > 0 &&
+           replay->executor_states[executor].free >= replay_need(replay, number, executor);
 }
 
 #endif

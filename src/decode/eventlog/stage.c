@@ -6,6 +6,7 @@
 #include "decode/eventlog/keys.h"
 #include "decode/eventlog/rdd_info.h"
 #include "decode/eventlog/stage_info.h"
+#include "model/failure_kinds.h"
 
 /* Totals of SQL metrics: the driver's sum over the tasks so far, so that the newest value counts. Spark calls them
  * internal, as it does the task metrics, which the tasks' own records give. Their ids go to the scratch buffer. */
@@ -145,6 +146,7 @@ static void merge(struct pyro_stage *stage, const struct pyro_stage *found)
     KEEP_INT(submitted_ms);
     KEEP_INT(completed_ms);
     KEEP_INT(resource_profile);
+    stage->barrier |= pyro_slice_starts_with(found->failure, PYRO_BARRIER_FAILURE);
 #undef KEEP_INT
 #undef KEEP_TEXT
     if (found->parent_ids) {

@@ -141,12 +141,15 @@ static void mark_cached(struct pyro_builder *builder, struct pyro_rdd *rdd, cons
 }
 
 /* The id of the RDD, or PYRO_NONE. */
-static int64_t decode_rdd(struct pyro_json_reader *json, struct pyro_builder *builder, int64_t stage, bool submission)
+static int64_t decode_rdd(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_stage *of,
+                          bool submission)
 {
     struct pyro_rdd found;
     struct pyro_slice scope = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     struct level level = {0};
+    int64_t stage = of->id;
+    bool barrier = false;
     pyro_row_init(PYRO_TABLE_rdds, &found);
     if (!pyro_json_enter_object(json, &object))
         return PYRO_NONE;
@@ -171,9 +174,12 @@ static int64_t decode_rdd(struct pyro_json_reader *json, struct pyro_builder *bu
             pyro_json_take_string(json, &scope, NULL);
         else if (key == LEVEL)
             decode_level(json, &level);
+        else if (key == BARRIER)
+            pyro_json_take_bool(json, &barrier);
         else
             pyro_json_skip(json);
     }
+    of->barrier |= barrier && !json->error;
     if (json->error || builder->failed || found.id == PYRO_NONE)
         return PYRO_NONE;
     struct pyro_rdd *rdd = pyro_build_rdd(builder, found.id);
@@ -227,12 +233,12 @@ bool pyro_decode_rdds(struct pyro_json_reader *json, struct pyro_builder *builde
     char next = pyro_json_peek(json);
     if (next != '[') { /* Spark 1.0 has a single RDD here */
         if (next == '{')
-            decode_rdd(json, builder, stage->id, submission);
+            decode_rdd(json, builder, stage, submission);
         return !json->error && !builder->failed;
     }
     pyro_json_enter_array(json);
     for (bool first = true; pyro_json_next_element(json, &first) && !builder->failed;) {
-        int64_t id = decode_rdd(json, builder, stage->id, submission), *place = NULL;
+        int64_t id = decode_rdd(json, builder, stage, submission), *place = NULL;
         if (id != PYRO_NONE && (place = pyro_vec_push(&ids, builder->allocator)))
             *place = id;
         builder->failed |= id != PYRO_NONE && !place;

@@ -359,7 +359,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         double spread = pyro_real(stage->duration_max) - pyro_real(stage->duration_median);
-        if (!stage->real_time && (double)(stage->tasks - stage->failed_tasks) >= pyro_limit(context, TASKS_MIN) &&
+        if (pyro_stage_is_compared(stage) &&
+            (double)(stage->tasks - stage->failed_tasks) >= pyro_limit(context, TASKS_MIN) &&
             spread >= pyro_limit(context, SAVING_MIN_MS) &&
             pyro_real(stage->duration_max) >= pyro_limit(context, HEAVY_RATIO) * pyro_real(stage->duration_median))
             examine(context, &cases, i);

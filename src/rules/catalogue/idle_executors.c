@@ -148,7 +148,8 @@ static struct verdict suggest(struct pyro_rule_context *context, const struct us
     double wall = fmax(pyro_app_wall(app), 1), core = pyro_real(app->numbers.core_total_ms);
     verdict.executors = ceil(pyro_real(app->numbers.cores_peak) / pyro_app_executor_cores(app));
     verdict.wanted = verdict.executors;
-    for (int64_t count = 1; (double)count < verdict.executors; count++) {
+    double barrier = ceil(pyro_app_barrier_tasks(app) / verdict.slots_each);
+    for (int64_t count = pyro_whole(fmax(barrier, 1)); (double)count < verdict.executors; count++) {
         double n = (double)count;
         double longer = longer_ms(usage, n * verdict.slots_each);
         if (longer > pyro_limit(context, LONGER_MAX) * wall)
@@ -159,7 +160,8 @@ static struct verdict suggest(struct pyro_rule_context *context, const struct us
     }
     double used = verdict.wanted / fmax(verdict.executors, 1) * core * (1 + verdict.longer / wall);
     verdict.saved_core = fmax(0, core - used);
-    measure_stretches(context, usage, &verdict);
+    if (barrier <= 0) /* else nothing may give executors back: Spark refuses it */
+        measure_stretches(context, usage, &verdict);
     if (verdict.released_core > 1.5 * verdict.saved_core) {
         verdict.release = true;
         verdict.saved_core = verdict.released_core;
@@ -253,7 +255,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         if (i > 0)
             pyro_advice_competes(advice);
     }
-    advise_release(context, finding, verdict->executors, verify, true);
+    if (pyro_app_barrier_tasks(app) <= 0)
+        advise_release(context, finding, verdict->executors, verify, true);
     advise_use(context, finding, verify);
 }
 

@@ -149,7 +149,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         any |= read > 0;
         /* One task alone is a matter of too few partitions. The median is at most twice the mean, unless half of the
          * tasks read nothing. */
-        if (!stage->real_time && stage->partitions > 1 && read / tasks * 2 >= pyro_limit(context, BYTES) &&
+        if (pyro_stage_is_compared(stage) && stage->partitions > 1 && read / tasks * 2 >= pyro_limit(context, BYTES) &&
             pyro_stage_length(stage) >= pyro_limit(context, TOTAL_MS))
             examine(context, &cases, i);
     }

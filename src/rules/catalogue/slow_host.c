@@ -331,7 +331,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (!pyro_cold_load(context, &cold))
         return PYRO_VERDICT_QUIET;
     for (size_t i = 0; i < app->stages.count && !context->failed; i++)
-        if (!app->stages.items[i].real_time && pyro_real(app->stages.items[i].tasks) >= 2 * pyro_limit(context, TASKS))
+        if (pyro_stage_is_compared(&app->stages.items[i]) &&
+            pyro_real(app->stages.items[i].tasks) >= 2 * pyro_limit(context, TASKS))
             compare_stage(context, &places, &cold, i);
     pyro_cold_done(context, &cold);
     if (places.ratios.count > 1)

@@ -19,9 +19,10 @@ static const struct pyro_threshold thresholds[] = {
 
 struct retries {
     double attempts, repeated_ms, lost_ms, fetch_failures, lost_executors;
-    int64_t worst; /* largest attempt number */
-    size_t first;  /* row of the first stage that ran again */
-    size_t failed; /* row of the first attempt that failed to fetch, or SIZE_MAX */
+    double barriers; /* attempts that failed because a task of a barrier stage did */
+    int64_t worst;   /* largest attempt number */
+    size_t first;    /* row of the first stage that ran again */
+    size_t failed;   /* row of the first attempt that failed to fetch, or SIZE_MAX */
 };
 
 static double count_lost(const struct pyro_app *app)
@@ -33,11 +34,22 @@ static double count_lost(const struct pyro_app *app)
     return count;
 }
 
+/* Row of the attempt before this one if it failed at a barrier, else -1. */
+static ptrdiff_t failed_before(const struct pyro_app *app, const struct pyro_stage *attempt)
+{
+    ptrdiff_t row = attempt->barrier ? pyro_app_find_stage(app, attempt->id, attempt->attempt - 1) : -1;
+    return row >= 0 && pyro_stage_failed_at_barrier(&app->stages.items[row]) ? row : -1;
+}
+
 static struct retries measure(const struct pyro_app *app)
 {
     struct retries found = {.failed = SIZE_MAX};
     for (size_t i = 0; i < app->stages.count; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
+        if (pyro_stage_failed_at_barrier(stage)) {
+            found.barriers++;
+            found.lost_ms += pyro_real(stage->task_ms);
+        }
         if (found.failed == SIZE_MAX && stage->failure.ptr && pyro_text_has(stage->failure, "fetch"))
             found.failed = i;
         if (stage->attempt <= 0 || stage->tasks <= 0)
@@ -45,7 +57,8 @@ static struct retries measure(const struct pyro_app *app)
         if (found.attempts++ <= 0)
             found.first = i;
         found.worst = stage->attempt > found.worst ? stage->attempt : found.worst;
-        found.repeated_ms += pyro_stage_repeated_part(app, stage) * pyro_real(stage->task_ms);
+        if (failed_before(app, stage) < 0) /* else all that was lost is in the attempt that failed */
+            found.repeated_ms += pyro_stage_repeated_part(app, stage) * pyro_real(stage->task_ms);
     }
     for (size_t row = 0; found.attempts > 0 && row < app->tasks.count; row++) {
         if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) == PYRO_TASK_SUCCESS ||
@@ -72,11 +85,44 @@ static const char *why(struct pyro_rule_context *context, const struct retries *
         .ptr;
 }
 
+/* Why Spark repeated stages. */
+static const char *say_reason(struct pyro_rule_context *context, const struct retries *found)
+{
+    const char *barriers = pyro_say_count(context, found->barriers, "attempt failed", "attempts failed");
+    if (found->barriers > 0 && found->fetch_failures <= 0)
+        return pyro_say(context,
+                        "%s because a task of a barrier stage failed, and then Spark runs all tasks of the stage again",
+                        barriers)
+            .ptr;
+    return pyro_say(context, "%s could not fetch shuffle files%s%s%s",
+                    pyro_say_count(context, found->fetch_failures, "task", "tasks"), why(context, found),
+                    found->lost_executors > 0
+                        ? pyro_say(context, "; %s during the run",
+                                   pyro_say_count(context, found->lost_executors, "executor died", "executors died"))
+                              .ptr
+                        : "; no executor died",
+                    found->barriers > 0
+                        ? pyro_say(context, "; %s because a task of a barrier stage failed", barriers).ptr
+                        : "")
+        .ptr;
+}
+
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct retries *found)
 {
     static const char *const verify = "In the next run the Stages page shows no (retry 1).";
     const struct pyro_app *app = context->app;
     struct pyro_slice text = found->failed == SIZE_MAX ? PYRO_SLICE_NULL : app->stages.items[found->failed].failure;
+    if (found->barriers > 0 && found->fetch_failures <= 0) {
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Find out why the task failed and fix that first (task-failures): the "
+                                               "other tasks of a barrier stage lose their work with it."),
+                            verify);
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Let long barrier stages write checkpoints, so that the next attempt "
+                                               "begins with the last one."),
+                            verify);
+        return;
+    }
     if (found->lost_executors > 0) {
         pyro_finding_advise(context, finding,
                             pyro_say(context,
@@ -130,16 +176,10 @@ static void report(struct pyro_rule_context *context, const struct retries *foun
     pyro_finding_at_stage(context, finding, found->failed != SIZE_MAX ? found->failed : found->first);
     double limit = fmax(1, pyro_real(pyro_app_property_int(app, "spark.stage.maxConsecutiveAttempts", 4)));
     double work = found->repeated_ms + found->lost_ms, all = fmax(pyro_real(app->numbers.task_ms), 1);
-    finding->cause = pyro_say(
-        context, "%s: %s could not fetch shuffle files%s%s. %s of task time was repeated work (%.1f %% of all).",
-        pyro_say_count(context, found->attempts, "stage attempt was a retry", "stage attempts were retries"),
-        pyro_say_count(context, found->fetch_failures, "task", "tasks"), why(context, found),
-        found->lost_executors > 0
-            ? pyro_say(context, "; %s during the run",
-                       pyro_say_count(context, found->lost_executors, "executor died", "executors died"))
-                  .ptr
-            : "; no executor died",
-        pyro_say_ms(context, work), 100 * work / all);
+    finding->cause =
+        pyro_say(context, "%s: %s. %s of task time was repeated work (%.1f %% of all).",
+                 pyro_say_count(context, found->attempts, "stage attempt was a retry", "stage attempts were retries"),
+                 say_reason(context, found), pyro_say_ms(context, work), 100 * work / all);
     pyro_finding_evidence(context, finding, "stage_retries", found->attempts, 0, "count");
     pyro_finding_evidence(context, finding, "fetch_failures", found->fetch_failures, 0, "count");
     pyro_finding_evidence(context, finding, "repeated_task_ms", work, 0, "ms");
@@ -147,14 +187,21 @@ static void report(struct pyro_rule_context *context, const struct retries *foun
     pyro_finding_evidence(context, finding, "executors_lost", found->lost_executors, 0, "count");
     advise(context, finding, found);
     double near = ((double)found->worst + 1) / limit;
-    finding->failure_risk =
-        pyro_limit(context, near >= pyro_limit(context, NEAR_SHARE) && found->fetch_failures > 0 ? NEAR_RISK
-                            : work >= pyro_limit(context, LITTLE_SHARE) * all                    ? RISK
-                                                                                                 : LITTLE_RISK);
-    finding->confidence *= found->fetch_failures > 0 ? 0.97 : 0.8;
-    for (size_t i = 0; i < app->stages.count; i++)
-        if (app->stages.items[i].attempt > 0 && app->stages.items[i].tasks > 0)
-            pyro_remedy_stage(context, finding, i, 1 - pyro_stage_repeated_part(app, &app->stages.items[i]));
+    finding->failure_risk = pyro_limit(
+        context, near >= pyro_limit(context, NEAR_SHARE) && found->fetch_failures + found->barriers > 0 ? NEAR_RISK
+                 : work >= pyro_limit(context, LITTLE_SHARE) * all                                      ? RISK
+                                                                                                        : LITTLE_RISK);
+    finding->confidence *= found->fetch_failures + found->barriers > 0 ? 0.97 : 0.8;
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        if (stage->attempt <= 0 || stage->tasks <= 0)
+            continue;
+        ptrdiff_t before = failed_before(app, stage);
+        if (before >= 0)
+            pyro_remedy_skip(context, finding, (size_t)before);
+        else
+            pyro_remedy_stage(context, finding, i, 1 - pyro_stage_repeated_part(app, stage));
+    }
     pyro_remedy_partly(finding, 0.9);
 }
 

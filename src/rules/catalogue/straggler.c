@@ -226,7 +226,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
 static bool is_candidate(struct pyro_rule_context *context, const struct pyro_stage *stage)
 {
     double longest = pyro_real(stage->duration_max), median = pyro_real(stage->duration_median);
-    return !stage->real_time && (double)(stage->tasks - stage->failed_tasks) >= pyro_limit(context, TASKS_MIN) &&
+    return pyro_stage_is_compared(stage) &&
+           (double)(stage->tasks - stage->failed_tasks) >= pyro_limit(context, TASKS_MIN) &&
            longest >= pyro_limit(context, SLOW_RATIO) * median && longest - median >= pyro_limit(context, SLOW_MIN_MS);
 }
 

@@ -65,6 +65,20 @@ static bool was_cancelled(const struct pyro_stage *stage)
            (pyro_slice_starts_with(stage->failure, "Job ") && pyro_slice_find(stage->failure, " cancelled"));
 }
 
+/* The task time that went with a failed attempt in row `row`: its own, and in a barrier stage its part of that of all
+ * tasks. *ret_attempt: row of the stage attempt that was lost as a whole, else -1. */
+static double lost_with(const struct pyro_app *app, size_t row, int64_t *ret_attempt)
+{
+    int64_t stage_row = pyro_task_get(&app->tasks, PYRO_TASK_stage_row, row);
+    const struct pyro_stage *stage =
+        stage_row >= 0 && stage_row < (int64_t)app->stages.count ? &app->stages.items[stage_row] : NULL;
+    bool whole = stage && stage->failed_tasks > 0 && pyro_stage_failed_at_barrier(stage);
+    *ret_attempt = whole ? stage_row : -1;
+    return whole ? pyro_real(stage->task_ms) / pyro_real(stage->failed_tasks)
+                 : pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
+                             pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row));
+}
+
 static struct losses measure(const struct pyro_app *app)
 {
     struct losses losses = {.worst_attempt = 0};
@@ -72,10 +86,9 @@ static struct losses measure(const struct pyro_app *app)
         if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) != PYRO_TASK_FAILED ||
             pyro_failure_is_consequence(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row))))
             continue;
-        int64_t attempt = pyro_task_get(&app->tasks, PYRO_TASK_attempt, row);
+        int64_t attempt = pyro_task_get(&app->tasks, PYRO_TASK_attempt, row), whole;
         losses.failed++;
-        losses.lost_ms += pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
-                                    pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row));
+        losses.lost_ms += lost_with(app, row, &whole);
         if (attempt > losses.worst_attempt)
             losses.worst_attempt = attempt;
     }
@@ -229,14 +242,15 @@ static void take_losses(const struct pyro_app *app, struct cause *causes, const 
 {
     for (size_t row = 0; row < app->tasks.count; row++) {
         bool own;
+        int64_t whole;
         const struct told *told = told_of(app, tellings, row, &own);
         if (told)
-            causes[told->cause].lost_ms += pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
-                                                     pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row));
+            causes[told->cause].lost_ms += lost_with(app, row, &whole);
     }
 }
 
-/* What failed of this cause is not run. Attempts that no message is known of go with the first cause. */
+/* What failed of this cause is not run, nor what was lost with it and run again. Attempts that no message is known of
+ * go with the first cause. */
 static void remedy(struct pyro_rule_context *context, struct pyro_finding *finding, const struct cause *cause,
                    const struct tellings *tellings, bool is_first)
 {
@@ -244,7 +258,14 @@ static void remedy(struct pyro_rule_context *context, struct pyro_finding *findi
     for (size_t row = 0; row < app->tasks.count; row++) {
         bool own;
         const struct told *told = told_of(app, tellings, row, &own);
-        if (own && (told ? told->cause == cause->number : is_first))
+        if (!own || (told ? told->cause != cause->number : !is_first))
+            continue;
+        int64_t whole;
+        lost_with(app, row, &whole);
+        const struct pyro_stage *stage = whole < 0 ? NULL : &app->stages.items[whole];
+        if (stage && pyro_app_find_stage(app, stage->id, stage->attempt + 1) >= 0)
+            pyro_remedy_skip(context, finding, (size_t)whole);
+        else
             pyro_remedy_no_task(context, finding, row);
     }
 }

@@ -197,8 +197,9 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     double least = fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app));
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
-        if (!stage->real_time && stage->partitions > 0 && stage->tasks > 0 && stage->completed_ms != PYRO_NONE &&
-            pyro_stage_begin(stage) != PYRO_NONE && pyro_real(stage->duration_max) > 0)
+        if (pyro_stage_is_compared(stage) && stage->partitions > 0 && stage->tasks > 0 &&
+            stage->completed_ms != PYRO_NONE && pyro_stage_begin(stage) != PYRO_NONE &&
+            pyro_real(stage->duration_max) > 0)
             examine(context, &cases, &cold, i);
     }
     pyro_cases_report(context, &cases, least, report);

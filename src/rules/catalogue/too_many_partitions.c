@@ -94,7 +94,7 @@ static bool is_candidate(struct pyro_rule_context *context, const struct pyro_st
         (median >= pyro_limit(context, SLOW_TINY_MS) || bytes / tasks >= pyro_limit(context, SLOW_TINY_BYTES) ||
          (shuffled <= 0 && (computes || tasks < pyro_limit(context, MANY_TASKS)))))
         return false;
-    return tasks >= pyro_limit(context, TASKS_MIN) &&
+    return !stage->barrier && tasks >= pyro_limit(context, TASKS_MIN) &&
            tasks >= pyro_limit(context, WAVES_MIN) * pyro_stage_slots(context->app, stage) &&
            bytes / tasks < pyro_limit(context, TARGET_BYTES) && stage->completed_ms != PYRO_NONE &&
            (pyro_real(stage->input_bytes) <= pyro_real(stage->shuffle_read_bytes) || cuts_files(context, stage));
