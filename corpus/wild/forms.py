@@ -77,7 +77,8 @@ class Collections(NamedTuple):
     """What is read of logs of the garbage collector next to an event log."""
 
     pauses: int
-    pause_ms: float
+    pause_ms: int
+    problem: str = ""  # text of what could not be read
 
 
 # What a report says of the healthy run of spark.py.

@@ -32,7 +32,7 @@ def with_settings(app: str, cores: int, **more: str) -> List[Event]:
 
 
 def with_profile(app: str, cores: int, takes: Mapping[str, float], gpus: int) -> List[Event]:
-    asked = {name: {"Resource Name": name, "Amount": amount} for name, amount in (("cores", cores), ("gpu", gpus)) if amount}
+    asked = {name: {"Resource Name": name, "Amount": amount, "Discovery Script": "", "Vendor": ""} for name, amount in (("cores", cores), ("gpu", gpus)) if amount}
     of_task = {name: {"Resource Name": name, "Amount": amount} for name, amount in takes.items()}
     profile = {"Resource Profile Id": 1, "Executor Resource Requests": asked, "Task Resource Requests": of_task}
     return [*with_settings(app, cores), spark.event("ResourceProfileAdded", **profile)]

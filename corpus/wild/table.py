@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, List
 
-from . import beginnings, crashes, failures, packing, slots, tasks, text, times, unrecognized, versions
+from . import beginnings, crashes, failures, garbage, packing, slots, tasks, text, times, unrecognized, versions
 from .forms import Form
 
 GROUPS: Dict[str, List[Form]] = {
@@ -17,6 +17,7 @@ GROUPS: Dict[str, List[Form]] = {
     "Versions": versions.FORMS,
     "Text logs": text.FORMS,
     "Crashes without a header": crashes.FORMS,
+    "Logs of the garbage collector": garbage.FORMS,
     "Files of an unknown form": unrecognized.FORMS,
 }
 FORMS: List[Form] = [form for group in GROUPS.values() for form in group]

@@ -86,7 +86,7 @@ static struct pyro_slice digits_at(struct pyro_slice text, size_t at)
     return end > at ? (struct pyro_slice){text.ptr + at, end - at} : PYRO_SLICE_NULL;
 }
 
-/* The number behind an id: ".../app-20240301101500-0000/3/stdout" of a standalone worker, and
+/* The number behind an id in a path: ".../app-20240301101500-0000/3/stdout" of a standalone worker, and
  * "app-20240301101500-0000-3.gc" of Spark's own example, {{APP_ID}}-{{EXECUTOR_ID}}.gc. */
 static struct pyro_slice number_behind(struct pyro_slice path, struct pyro_slice id)
 {
@@ -121,7 +121,14 @@ static struct pyro_slice executor_word(struct pyro_slice text)
 
 static struct pyro_slice find_executor(struct pyro_slice path, struct pyro_slice application)
 {
-    struct pyro_slice found = number_behind(path, application);
+    struct pyro_slice found = PYRO_SLICE_NULL, rest = path;
+    while (!found.ptr && application.len > 0) { /* a folder and a file in it may both have the id */
+        const char *id = memmem(rest.ptr, rest.len, application.ptr, application.len);
+        if (!id)
+            break;
+        found = number_behind(path, (struct pyro_slice){id, application.len});
+        rest = (struct pyro_slice){id + application.len, (size_t)(path.ptr + path.len - id) - application.len};
+    }
     size_t name = path.len;
     while (name > 0 && path.ptr[name - 1] != '/')
         name--;

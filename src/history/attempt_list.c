@@ -9,12 +9,16 @@
 #include "base/collections/hash.h"
 #include "base/json/scan.h"
 #include "base/json/unescape.h"
+#include "base/memory/allocator.h"
 #include "base/secrets/secrets.h"
+#include "decode/artefact_guess.h"
+#include "decode/artefact_kinds.h"
 #include "decode/sparkview/listener.h"
 #include "history/last_job.h"
 #include "history/line_event.h"
 #include "load/lines.h"
 #include "load/load.h"
+#include "source/discovery/walk.h"
 
 enum {
     FIRST_TAIL_BYTES = 16 << 10,
@@ -290,6 +294,24 @@ static enum pyro_status say_two(const struct pyro_log *log, const struct scan *s
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }
 
+/* Of a file that has no event at all, what it looks like instead. */
+static enum pyro_status say_no_application(const struct pyro_log *log, struct pyro_error *error)
+{
+    struct pyro_error unread = {.size = sizeof(unread)};
+    const char *reason = log->layout == PYRO_LAYOUT_LOGS ? "no file of it says when the application ran"
+                                                         : "it has no start event of an application";
+    char *head = log->layout == PYRO_LAYOUT_SINGLE ? pyro_allocate(NULL, PYRO_ARTEFACT_HEAD) : NULL, what[160];
+    size_t len;
+    if (head && pyro_part_head(&log->parts[0], NULL, head, PYRO_ARTEFACT_HEAD, &len, &unread) == PYRO_OK &&
+        pyro_artefact_guess((struct pyro_slice){head, len}, len < PYRO_ARTEFACT_HEAD, what, sizeof(what)))
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "is not a Spark event log, but %s", what);
+    else
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "%s", reason);
+    pyro_release(NULL, head);
+    pyro_error_at(error, log->path.ptr, UINT64_MAX);
+    return pyro_error_lasts(error, PYRO_ERROR_INPUT);
+}
+
 enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, struct pyro_arena *arena,
                                    struct pyro_attempt *ret, struct pyro_error *error)
 {
@@ -313,13 +335,8 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
     PYRO_TRY(status);
     if (scan.failed || secrets_failed)
         return no_memory(error);
-    if (!scan.started) {
-        pyro_error_describe(error, PYRO_ERROR_INPUT,
-                            made ? "no file of it says when the application ran"
-                                 : "it has no start event of an application");
-        pyro_error_at(error, log->path.ptr, UINT64_MAX);
-        return pyro_error_lasts(error, PYRO_ERROR_INPUT);
-    }
+    if (!scan.started)
+        return say_no_application(log, error);
     if (scan.second.ptr && !made)
         return say_two(log, &scan, error);
     attempt.completed = scan.ended;

@@ -39,7 +39,9 @@ bool pyro_artefact_folders_add(struct pyro_artefact_folders *folders, const stru
     const struct pyro_log_part *part = &log->parts[0];
     /* The folder of a rolling log is the log: what counts is the folder that has it. */
     bool folder = !part->member.ptr && log->layout == PYRO_LAYOUT_ROLLING;
-    struct pyro_slice at = pyro_folder_name(folder ? pyro_folder_name(part->path) : part->path);
+    struct pyro_slice at = pyro_folder_name(folder             ? pyro_folder_name(part->path)
+                                            : part->member.ptr ? path
+                                                               : part->path);
     if (folder) {
         struct pyro_artefact_folder *inside = put(folders, pyro_folder_name(part->path));
         if (!inside)
@@ -73,8 +75,8 @@ struct pyro_artefact_owner pyro_artefact_owner_of(const struct pyro_artefact_fol
         return (struct pyro_artefact_owner){PYRO_OWNER_APPLICATION, file->source.application};
     if (event_logs == 1)
         return (struct pyro_artefact_owner){.kind = PYRO_OWNER_ANY};
-    for (struct pyro_slice path = pyro_folder_name(file->part.path); folders && path.ptr;
-         path = pyro_folder_name(path)) {
+    for (struct pyro_slice path = pyro_folder_name(file->part.member.ptr ? file->source.path : file->part.path);
+         folders && path.ptr; path = pyro_folder_name(path)) {
         const uint64_t *row = pyro_map_get(&folders->rows, pyro_hash_slice(path));
         if (row)
             return owner_in(&folders->items.items[*row - 1]);

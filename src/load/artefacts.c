@@ -60,8 +60,8 @@ static enum pyro_status note_place(struct search *search, struct pyro_slice path
     return PYRO_OK;
 }
 
-/* Texts of `file` may be released afterwards. */
-static enum pyro_status add_file(struct search *search, const struct pyro_log_part *part,
+/* Texts of `file` may be released afterwards. `name`: of the file, or of the archive and its member. */
+static enum pyro_status add_file(struct search *search, const struct pyro_log_part *part, struct pyro_slice name,
                                  const struct pyro_artefact_file *file, struct pyro_error *error)
 {
     struct pyro_artefact_file *added = pyro_vec_push(&search->found, search->allocator);
@@ -72,7 +72,7 @@ static enum pyro_status add_file(struct search *search, const struct pyro_log_pa
     added->owner = (struct pyro_artefact_owner){.kind = PYRO_OWNER_NOBODY};
     if (!pyro_artefact_file_keep(search->arena, added))
         return pyro_no_memory(error);
-    return note_place(search, part->path, PYRO_PLACE_ARTEFACT, added, error);
+    return note_place(search, name, PYRO_PLACE_ARTEFACT, added, error);
 }
 
 /* A file that may be the output of a driver or executor which says nothing in the form of a log. */
@@ -122,8 +122,34 @@ static enum pyro_status visit(void *context, struct pyro_slice folder, const str
     if (place == PYRO_PLACE_UNSEEN)
         PYRO_TRY(look(search, part, named, &place, &file, error));
     if (place == PYRO_PLACE_ARTEFACT)
-        return add_file(search, part, &file, error);
+        return add_file(search, part, part->path, &file, error);
     return place == PYRO_PLACE_UNSEEN ? PYRO_OK : note_place(search, part->path, place, NULL, error);
+}
+
+/* A log of one file, which may be something else: a file by itself, or a member of an archive. */
+static bool is_one_file(const struct pyro_log *log)
+{
+    return log->layout == PYRO_LAYOUT_SINGLE && log->part_count == 1;
+}
+
+/* Looks into the members of archives: what is next to an event log in one belongs to it, as in a folder. */
+static enum pyro_status search_members(struct search *search, const struct pyro_log_list *list,
+                                       struct pyro_error *error)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct pyro_log_part *part = list->logs[i].parts;
+        struct pyro_artefact_file file = {0};
+        enum pyro_artefact_place place;
+        if (!is_one_file(&list->logs[i]) || !part->member.ptr)
+            continue;
+        PYRO_TRY(look(search, part, false, &place, &file, error));
+        file.source.path = list->logs[i].path;
+        if (place == PYRO_PLACE_ARTEFACT)
+            PYRO_TRY(add_file(search, part, list->logs[i].path, &file, error));
+        else if (place != PYRO_PLACE_UNSEEN)
+            PYRO_TRY(note_place(search, list->logs[i].path, place, NULL, error));
+    }
+    return PYRO_OK;
 }
 
 /* ---- Not event logs ---------------------------------------------------------------------------------------------- */
@@ -134,9 +160,15 @@ static enum pyro_artefact_place place_of(const struct search *search, struct pyr
     return place ? (enum pyro_artefact_place) * place : PYRO_PLACE_UNSEEN;
 }
 
+/* As places are noted: of a member of an archive also the archive. */
+static struct pyro_slice name_of(const struct pyro_log *log)
+{
+    return log->parts[0].member.ptr ? log->path : log->parts[0].path;
+}
+
 static bool may_be_event_log(const struct search *search, const struct pyro_log *log)
 {
-    return log->part_count != 1 || place_of(search, log->parts[0].path) != PYRO_PLACE_OTHER;
+    return log->part_count != 1 || place_of(search, name_of(log)) != PYRO_PLACE_OTHER;
 }
 
 /* Gives each file to its owner. */
@@ -166,8 +198,7 @@ static void take_off(const struct search *search, struct pyro_log_list *list)
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct pyro_log *log = &list->logs[i];
-        bool single = log->layout == PYRO_LAYOUT_SINGLE && log->part_count == 1 && !log->parts[0].member.ptr;
-        if (!single || place_of(search, log->parts[0].path) != PYRO_PLACE_ARTEFACT)
+        if (!is_one_file(log) || place_of(search, name_of(log)) != PYRO_PLACE_ARTEFACT)
             list->logs[kept++] = *log;
     }
     list->count = kept;
@@ -184,8 +215,7 @@ static struct pyro_slice say_other(struct search *search, const struct pyro_log 
     struct pyro_error refused = {.size = sizeof(refused)};
     char what[160];
     size_t len;
-    if (log->layout != PYRO_LAYOUT_SINGLE || log->part_count != 1 || log->parts[0].member.ptr ||
-        place_of(search, log->parts[0].path) != PYRO_PLACE_OTHER ||
+    if (!is_one_file(log) || place_of(search, name_of(log)) != PYRO_PLACE_OTHER ||
         pyro_part_head(&log->parts[0], search->allocator, search->head, PYRO_ARTEFACT_HEAD, &len, &refused) !=
             PYRO_OK ||
         !pyro_artefact_guess((struct pyro_slice){search->head, len}, len < PYRO_ARTEFACT_HEAD, what, sizeof(what)))
@@ -319,6 +349,8 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
     if (!search.head)
         return pyro_no_memory(error);
     enum pyro_status status = search_paths(&search, paths, path_count, ret, error);
+    if (status == PYRO_OK && !how->memory)
+        status = search_members(&search, list, error);
     if (status == PYRO_OK && !how->memory && (!take_others_off(&search, list) || !say_what_is_there(&search, list)))
         status = pyro_no_memory(error);
     pyro_release(allocator, search.head);

@@ -93,6 +93,45 @@ def test_text_logs_of_archives(binary: str, tmp_path: Path) -> None:
         assert run.exit == 0 and run.json["files"] == 30, run.explain()
 
 
+RUNS = [conftest.ROOT / "tests" / "artefacts" / folder for folder in ("gc/serial", "gc/g1", "logs/spark35")]
+
+
+def profiling(report: Any) -> Any:
+    """What was read of the other files of a run; they may be named in another order."""
+    made = report["profiling"]
+    rows = sorted((row["path"].replace("!", "/").rsplit("/", 1)[-1], row["executor"], row["records"], row["problems"]) for row in made["artefacts"])
+    return rows, sorted(made["gc_pauses"], key=str)
+
+
+@pytest.mark.parametrize("form", ["tar", "tar.gz"])
+def test_other_files_of_a_run_are_read_with_its_event_log(diagnose: Any, tmp_path: Path, form: str) -> None:
+    """As of the folder; also of several archives whose members have the same names."""
+    runs = [run for run in RUNS if run.is_dir()]
+    assert len(runs) > 1
+    paths = []
+    for number, run in enumerate(runs):
+        files = {str(path.relative_to(run)): path.read_bytes() for path in run.rglob("*") if path.is_file()}
+        paths.append(tmp_path / f"{number}.{form}")
+        paths[-1].write_bytes(PACKERS[form](tar(files)))
+    expected = diagnose(*runs).json["reports"]
+    found = diagnose(*paths)
+    assert found.exit == 0 and found.json["unreadable"] == [], found.explain()
+    assert [one["application"]["id"] for one in found.json["reports"]] == [one["application"]["id"] for one in expected]
+    for one, other in zip(found.json["reports"], expected):
+        assert profiling(one) == profiling(other) and one["totals"] == other["totals"]
+
+
+def test_files_without_an_id_belong_to_the_nearest_event_log(diagnose: Any, tmp_path: Path) -> None:
+    line = "[2026-01-01T00:00:0%d.000+0000][1.000s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 9M->5M(64M) %d.000ms\n"
+    members = {}
+    for number in (1, 2):
+        members[f"{number}/events"] = log(f"app-{number}").replace(b'"Timestamp": 1,', b'"Timestamp": 1767225600000,')
+        members[f"{number}/memory.gc"] = (line % (number, number * 10)).encode()
+    (tmp_path / "both.tar").write_bytes(tar(members))
+    reports = {one["application"]["id"]: one for one in diagnose(tmp_path / "both.tar").json["reports"]}
+    assert [reports[f"app-{n}"]["profiling"]["gc_pauses"][0]["total_ms"] for n in (1, 2)] == [10, 20]
+
+
 def test_links_and_devices_open_nothing(diagnose: Any, tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(log("secret"))
     others = [info("link", type=tarfile.SYMTYPE, linkname=str(tmp_path / "secret")),

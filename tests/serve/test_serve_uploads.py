@@ -243,7 +243,7 @@ def test_members_that_lead_elsewhere(place: Place, name: str) -> None:
 @pytest.mark.parametrize("kind", sorted(ZIP_TYPES))
 def test_members_that_are_no_files(place: Place, kind: str) -> None:
     message = place.refused(archive({"log": b"/etc/passwd"}, {"log": ZIP_TYPES[kind]}))
-    assert "without event logs" in message or "no start event" in message  # bytes like others', and nothing that is opened
+    assert "without event logs" in message or "not a Spark event log" in message  # bytes like others', and nothing that is opened
 
 
 def test_members_with_odd_names(place: Place) -> None:

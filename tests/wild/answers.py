@@ -9,7 +9,7 @@ import conftest
 
 sys.path.insert(0, str(conftest.ROOT / "corpus"))
 
-from wild.forms import FOLDER, REST, UPLOAD, Answer, Form, Refused, Run, Runs, Text  # noqa: E402
+from wild.forms import FOLDER, REST, TAR, UPLOAD, ZIP, Answer, Collections, Form, Refused, Run, Runs, Text  # noqa: E402
 from text_ways import Read  # noqa: E402
 from ways import Seen  # noqa: E402
 
@@ -81,6 +81,19 @@ def wrong_in_report(report: Any, run: Run, way: str) -> Iterator[str]:
         yield f"settings {report['config_changes']}"
 
 
+def wrong_collections(report: Any, message: str, right: Collections) -> Iterator[str]:
+    """Of the garbage collector; the run itself is read as if it were alone."""
+    pauses = report["profiling"]["gc_pauses"] if report.get("profiling") else []
+    found = [(one["executor"], one["pauses"], one["total_ms"]) for one in pauses]
+    if found != ([("1", right.pauses, right.pause_ms)] if right.pauses else []):
+        yield f"pauses {found}"
+    problems = [one["problems"] or "" for one in report["profiling"]["artefacts"]] if report.get("profiling") else []
+    if right.problem not in "\n".join([*problems, message]):
+        yield f"problems {problems}, {message!r}"
+    if report["integrity"]["confidence"] != 1 or report["totals"]["tasks"] != 16:
+        yield f"the run: {report['integrity']}"
+
+
 def answer_by(form: Form, way: str) -> Answer:
     return form.differs[way].answer if way in form.differs else form.answer
 
@@ -88,7 +101,12 @@ def answer_by(form: Form, way: str) -> Answer:
 def wrong(form: Form, way: str, seen: Seen) -> Iterator[str]:
     """What is not as the table says."""
     answer = answer_by(form, way)
-    if isinstance(answer, Refused):
+    if isinstance(answer, Collections):
+        if len(seen.reports) == 1:
+            yield from wrong_collections(seen.reports[0], seen.message, answer)
+        else:
+            yield f"{len(seen.reports)} reports: {seen.message}"
+    elif isinstance(answer, Refused):
         if seen.reports:
             yield f"{len(seen.reports)} reports of what is no run"
         elif answer.reason not in seen.message:
@@ -129,7 +147,7 @@ def wrong_in_text(text: Text, way: str, read: Read) -> Iterator[str]:
         counts = len(read.timeline["jobs"]), len(read.timeline["tasks"])
         if counts != (text.jobs, text.tasks):
             yield f"jobs and tasks of the timeline: {counts}"
-    if way not in (FOLDER, UPLOAD):
+    if way not in (FOLDER, ZIP, TAR, UPLOAD):
         return
     if (read.report is not None) != text.is_run:
         yield f"report {read.report is not None}: {read.message}"

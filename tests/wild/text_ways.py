@@ -31,12 +31,13 @@ def by_file(folder: Path, forms: Iterable[Form]) -> Dict[str, Read]:
 
 
 def by_folder(folder: Path, forms: Iterable[Form]) -> Dict[str, Read]:
-    seen = {}
-    for form in forms:
-        path = write(folder / form.id, made(form))
-        done = command("diagnose", "--format", "json", "--config", "none", path)
-        seen[form.id] = Read(logs("errors", path), report=json.loads(done.stdout) if done.returncode == 0 else None, message=done.stderr.decode())
-    return seen
+    return {form.id: run_of(write(folder / form.id, made(form))) for form in forms}
+
+
+def run_of(path: Path) -> Read:
+    """The errors, and the application that is made of the logs."""
+    done = command("diagnose", "--format", "json", "--config", "none", path)
+    return Read(logs("errors", path), report=json.loads(done.stdout) if done.returncode == 0 else None, message=done.stderr.decode())
 
 
 def by_archive(folder: Path, forms: Iterable[Form], ending: str, pack: Any) -> Dict[str, Read]:
@@ -44,7 +45,7 @@ def by_archive(folder: Path, forms: Iterable[Form], ending: str, pack: Any) -> D
     for form in forms:
         path = folder / f"{form.id}.{ending}"
         path.write_bytes(pack(made(form)))
-        seen[form.id] = Read(logs("errors", path))
+        seen[form.id] = run_of(path)
     return seen
 
 

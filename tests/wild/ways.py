@@ -75,7 +75,8 @@ def inside(path: str, folder: Path) -> bool:
 
 
 def diagnosed(paths: Mapping[str, Path]) -> Dict[str, Seen]:
-    """The reports of all rows, of one process; each belongs to the path that it names."""
+    """The reports of all rows, of one process; each belongs to the path that it names. What is wrong with files next to a log
+    is in the message."""
     done = command("diagnose", "--format", "json", "--config", "none", *paths.values())
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -135,7 +136,7 @@ def by_upload(folder: Path, forms: Iterable[Form]) -> Dict[str, Seen]:
             status, document = ask(server, "POST", f"uploads?name={name}", body)
             if status == 201:
                 reports = [ask(server, "GET", f"applications/{one['id']}/-/report")[1] for one in document["applications"]]
-                seen[form.id] = Seen(reports)
+                seen[form.id] = Seen(reports, "\n".join(one["error"] for one in document["unreadable"]))
             else:
                 seen[form.id] = Seen([], document["error"]["message"])
     return seen
@@ -167,13 +168,17 @@ def by_rest(folder: Path, forms: Sequence[Form]) -> Dict[str, Seen]:
         write(folder, made(form))
     with Server(folder, "--config", "none") as server:
         listed = ask(server, "GET", "applications")[1]
-        base = f"http://{server.host}:{server.port}/history"
-        paths = {form.id: f"{base}/{app_id(form)}" for form in forms if any(one["id"] == app_id(form) for one in listed["applications"])}
-        done = command("diagnose", "--format", "json", "--config", "none", "--remote", "rest", *paths.values())
-        assert done.returncode == 0, done.stderr
-        reports = {one["application"]["id"]: one for one in json.loads(done.stdout)["reports"]}
+        known = {one["id"] for one in listed["applications"]}
+        reports = read_rest(f"http://{server.host}:{server.port}", [app_id(form) for form in forms if app_id(form) in known])
     seen = {}
     for form in forms:
         messages = [one["error"] for one in listed["unreadable"] if app_id(form) in one["path"]]
-        seen[form.id] = Seen([reports[app_id(form)]] if app_id(form) in reports else [], "\n".join(messages))
+        seen[form.id] = Seen(reports.get(app_id(form), []), "\n".join(messages))
     return seen
+
+
+def read_rest(url: str, apps: Sequence[str]) -> Dict[str, List[Any]]:
+    """The report of each of these applications of a server."""
+    done = command("diagnose", "--format", "json", "--config", "none", "--remote", "rest", *(f"{url}/history/{app}" for app in apps))
+    assert done.returncode == 0, done.stderr
+    return {one["application"]["id"]: [one] for one in json.loads(done.stdout)["reports"]}
