@@ -60,6 +60,14 @@ double pyro_app_slot_memory(const struct pyro_app *app);
  * 0 when the log has no executors. */
 double pyro_slots_between(const struct pyro_app *app, const struct pyro_stage *stage, int64_t from, int64_t to);
 
+/* Of an executor that was decommissioned: it got no task after `launch_ms`, and had none after `finish_ms`. PYRO_NONE:
+ * it was not decommissioned, or had no task. */
+struct pyro_drained {
+    int64_t launch_ms, finish_ms;
+};
+/* One entry for each row of executors, in the arena; NULL: no memory. */
+const struct pyro_drained *pyro_drained_executors(const struct pyro_app *app, struct pyro_arena *arena);
+
 /* When its tasks began, else when it was submitted. */
 int64_t pyro_stage_begin(const struct pyro_stage *stage);
 double pyro_stage_length(const struct pyro_stage *stage);

@@ -65,6 +65,12 @@ enum pyro_removal_kind pyro_removal_kind(struct pyro_slice reason)
     return PYRO_REMOVAL_OTHER;
 }
 
+bool pyro_removal_is_decommission(struct pyro_slice reason, bool *ret_own)
+{
+    *ret_own = pyro_text_has(reason, "spark scale down");
+    return pyro_text_has(reason, "decommission");
+}
+
 bool pyro_removal_is_ordinary(struct pyro_slice reason)
 {
     static const char *const texts[] = {

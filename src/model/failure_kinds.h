@@ -38,6 +38,9 @@ bool pyro_tells_an_end(struct pyro_slice text);
 struct pyro_slice pyro_evicted_resource(struct pyro_slice reason);
 /* The executor was given back or decommissioned, or the application ended. */
 bool pyro_removal_is_ordinary(struct pyro_slice reason);
+/* ... decommissioned: it got no more tasks, and its blocks were moved before it ended. *ret_own: Spark did that itself,
+ * as dynamic allocation does it with executors that it does not need. */
+bool pyro_removal_is_decommission(struct pyro_slice reason, bool *ret_own);
 
 /* What there was too little memory for. */
 enum pyro_shortage {

@@ -273,12 +273,14 @@ bool pyro_decode_unpersist_rdd(struct pyro_json_reader *json, struct pyro_builde
 struct block {
     struct pyro_slice executor, id;
     bool in_memory, on_disk;
+    int64_t replication; /* 0: its executor, which is decommissioned, has moved it to another one */
     int64_t memory_bytes, disk_bytes;
 };
 
 static void decode_block_level(struct pyro_json_reader *json, struct block *block)
 {
-    PYRO_JSON_KEYS(level_keys, (LEVEL_USE_DISK, "Use Disk"), (LEVEL_USE_MEMORY, "Use Memory"));
+    PYRO_JSON_KEYS(level_keys, (LEVEL_USE_DISK, "Use Disk"), (LEVEL_USE_MEMORY, "Use Memory"),
+                   (LEVEL_REPLICATION, "Replication"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
@@ -287,6 +289,8 @@ static void decode_block_level(struct pyro_json_reader *json, struct block *bloc
             pyro_json_take_bool(json, &block->on_disk);
         else if (key == LEVEL_USE_MEMORY)
             pyro_json_take_bool(json, &block->in_memory);
+        else if (key == LEVEL_REPLICATION)
+            pyro_json_take_int(json, &block->replication);
         else
             pyro_json_skip(json);
     }
@@ -373,11 +377,12 @@ static void apply_block(struct pyro_builder *builder, const struct block *block,
     uint64_t executor = pyro_intern(builder->app->strings, block->executor);
     uint64_t id = pyro_hash_mix(pyro_hash_mix((uint64_t)rdd_id ^ executor << 40) ^ (uint64_t)partition);
     struct pyro_cached *cached = &builder->cached.items[row];
-    bool was_in_memory = false, was_on_disk = false;
-    add_change(&cached->memory_bytes, replace(builder, &builder->cached_memory, id,
-                                              not_negative(block->memory_bytes, block->in_memory), &was_in_memory));
+    bool was_in_memory = false, was_on_disk = false, moved = block->replication == 0;
+    add_change(&cached->memory_bytes,
+               replace(builder, &builder->cached_memory, id,
+                       not_negative(block->memory_bytes, block->in_memory && !moved), &was_in_memory));
     add_change(&cached->disk_bytes, replace(builder, &builder->cached_disk, id,
-                                            not_negative(block->disk_bytes, block->on_disk), &was_on_disk));
+                                            not_negative(block->disk_bytes, block->on_disk && !moved), &was_on_disk));
     raise(&rdd->memory_bytes, cached->memory_bytes);
     raise(&rdd->disk_bytes, cached->disk_bytes);
     rdd->dropped_blocks += was_in_memory && !block->in_memory && !rdd->unpersisted;
@@ -386,7 +391,7 @@ static void apply_block(struct pyro_builder *builder, const struct block *block,
 bool pyro_decode_block_updated(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
     PYRO_JSON_KEYS(event_keys, (EVENT_EVENT, "Event"), (EVENT_BLOCK_UPDATED_INFO, "Block Updated Info"));
-    struct block block = {0};
+    struct block block = {.replication = 1};
     struct pyro_json_object object;
     int64_t rdd, partition;
     if (!pyro_json_enter_object(json, &object))

@@ -68,7 +68,8 @@ static bool measure(struct pyro_rule_context *context, struct churn *found)
         const struct pyro_executor *executor = &app->executors.items[i];
         if (executor->added_ms != PYRO_NONE)
             added[came++] = executor->added_ms;
-        if (executor->removed_ms != PYRO_NONE && executor->remove_reason.len > 0 &&
+        bool own, taken = pyro_removal_is_decommission(executor->remove_reason, &own) && !own;
+        if (executor->removed_ms != PYRO_NONE && executor->remove_reason.len > 0 && !taken &&
             pyro_removal_is_ordinary(executor->remove_reason))
             removed[gone++] = (struct gap){executor->removed_ms, (int64_t)i, PYRO_NONE};
     }

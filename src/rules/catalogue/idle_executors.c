@@ -87,8 +87,9 @@ static double longer_ms(const struct usage *usage, double slots)
 
 /* Core time of slots without a task while stages ran. Where executors have cores that no task can use, because they
  * lack another resource for them, these belong to the slots in equal parts. */
-static double idle_slots(const struct pyro_app *app)
+static double idle_slots(struct pyro_rule_context *context)
 {
+    const struct pyro_app *app = context->app;
     const int64_t *parts = app->numbers.core_ms;
     double cores = 0, usable = 0;
     for (size_t i = 0; i < app->executors.count; i++) {
@@ -103,6 +104,13 @@ static double idle_slots(const struct pyro_app *app)
     double working = pyro_real(app->numbers.core_total_ms) - pyro_real(parts[PYRO_CORE_IDLE_DRIVER]) -
                      pyro_real(parts[PYRO_CORE_IDLE_WAIT]);
     double idle = pyro_real(parts[PYRO_CORE_IDLE_NO_WORK]);
+    const struct pyro_drained *drained = pyro_drained_executors(app, context->arena);
+    context->failed |= !drained;
+    for (size_t i = 0; drained && i < app->executors.count; i++) /* these moved their blocks before they ended */
+        if (drained[i].finish_ms != PYRO_NONE)
+            idle -= pyro_span(drained[i].finish_ms, app->executors.items[i].removed_ms) *
+                    pyro_real(app->executors.items[i].cores);
+    idle = fmax(idle, 0);
     return cores > usable ? fmax(0, idle - (1 - usable / cores) * working) * cores / usable : idle;
 }
 
@@ -268,7 +276,7 @@ static void report(struct pyro_rule_context *context, const struct verdict *verd
         return;
     finding->id = pyro_slice_from(pyro_rule_idle_executors.id); /* one finding for the whole application */
     double core = fmax(pyro_real(app->numbers.core_total_ms), 1);
-    double idle = idle_slots(app);
+    double idle = idle_slots(context);
     const char *remedy =
         verdict->release
             ? pyro_say(context, "For %s whole executors were not needed.", pyro_say_ms(context, verdict->stretch_ms))
@@ -310,7 +318,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (app->executors.count == 0 || pyro_app_is_local(app) || core <= 0 || pyro_app_wall(app) <= 0 ||
         pyro_app_is_interactive(app) || is_real_time(app))
         return PYRO_VERDICT_NOT_APPLICABLE;
-    double idle = idle_slots(app);
+    double idle = idle_slots(context);
     if (core < pyro_limit(context, CORE_MIN_MS) || idle < pyro_limit(context, IDLE_SHARE) * core ||
         app->numbers.executors < 2)
         return PYRO_VERDICT_QUIET;

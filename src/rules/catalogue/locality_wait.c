@@ -114,19 +114,23 @@ static double kept_ms(const struct event *events, size_t count, double slots, do
 }
 
 static double executor_idle(struct pyro_rule_context *context, const struct pyro_stage *stage, size_t row,
-                            const struct event *events, size_t count, const struct window *window)
+                            const struct pyro_drained *drained, const struct event *events, size_t count,
+                            const struct window *window)
 {
     const struct pyro_executor *executor = &context->app->executors.items[row];
     double from = fmax(window->begin, pyro_real(executor->added_ms)), to = window->end;
     if (executor->removed_ms != PYRO_NONE)
         to = fmin(to, (double)executor->removed_ms);
+    if (drained->launch_ms != PYRO_NONE) /* its slots were no longer given to any task */
+        to = fmin(to, (double)drained->launch_ms);
     double slots = pyro_executor_serves(context->app, executor, stage)
                        ? (double)pyro_executor_slots(context->app, executor, stage)
                        : 0;
     return to > from ? kept_ms(events, count, slots, from, to, pyro_limit(context, STRETCH_MS)) : 0;
 }
 
-static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, size_t row)
+static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, const struct pyro_drained *drained,
+                    size_t row)
 {
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[row];
@@ -142,7 +146,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
             size_t first = at;
             while (at < count && events[at].executor == (int64_t)i)
                 at++;
-            double one = executor_idle(context, stage, i, events + first, at - first, &window);
+            double one = executor_idle(context, stage, i, &drained[i], events + first, at - first, &window);
             idle += one;
             kept += one > 0;
         }
@@ -218,9 +222,11 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (app->tasks.count == 0 || executors < 2 || off)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};
+    const struct pyro_drained *drained = pyro_drained_executors(app, context->arena);
+    context->failed |= !drained;
     for (size_t i = 0; i < app->stages.count && !context->failed; i++)
         if (app->stages.items[i].tasks > 1 && app->stages.items[i].completed_ms != PYRO_NONE)
-            examine(context, &cases, i);
+            examine(context, &cases, drained, i);
     double least = fmax(pyro_limit(context, SAVING_MS), pyro_limit(context, SAVING_SHARE) * pyro_app_wall(app));
     pyro_cases_report(context, &cases, least, report);
     return PYRO_VERDICT_QUIET;

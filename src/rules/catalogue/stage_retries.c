@@ -85,9 +85,68 @@ static const char *why(struct pyro_rule_context *context, const struct retries *
         .ptr;
 }
 
+/* The external shuffle service of a host: why files that it serves could not be fetched. */
+struct service {
+    struct pyro_slice address; /* "host/10.0.0.7:7337"; null: no service failed to answer */
+    bool forgot;               /* it does not know the executor: it was started again without what it knew */
+};
+
+/* An address with this port after one of the words of Spark's network library. */
+static struct pyro_slice address_with(struct pyro_slice text, struct pyro_slice port)
+{
+    static const char *const words[] = {"Failed to connect to ", "Connection from ", "Connection reset by peer: "};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        for (const char *at = text.ptr, *end = text.ptr + text.len; at && at < end;) {
+            at = pyro_slice_find((struct pyro_slice){at, (size_t)(end - at)}, words[i]);
+            if (!at)
+                break;
+            at += strlen(words[i]);
+            size_t length = 0;
+            while (at + length < end && !strchr(" \n\t,;", at[length]))
+                length++;
+            if (length > port.len + 1 && at[length - port.len - 1] == ':' &&
+                memcmp(at + length - port.len, port.ptr, port.len) == 0)
+                return (struct pyro_slice){at, length};
+        }
+    return PYRO_SLICE_NULL;
+}
+
+static struct service find_service(const struct pyro_app *app, const struct retries *found)
+{
+    struct pyro_slice port = pyro_app_property(app, "spark.shuffle.service.port");
+    struct service service = {PYRO_SLICE_NULL, false};
+    if (found->failed == SIZE_MAX || !pyro_app_property_bool(app, "spark.shuffle.service.enabled", false))
+        return service;
+    struct pyro_slice text = app->stages.items[found->failed].failure;
+    service.address = address_with(text, port.len > 0 ? port : PYRO_SLICE_LITERAL("7337"));
+    service.forgot = pyro_text_has(text, "Executor is not registered");
+    return service;
+}
+
+static void advise_service(struct pyro_rule_context *context, struct pyro_finding *finding,
+                           const struct service *service, const char *verify)
+{
+    if (service->address.ptr)
+        pyro_finding_advise(
+            context, finding,
+            pyro_say(
+                context,
+                "Find out why the external shuffle service at %s did not answer: it runs in the node manager of "
+                "YARN or the worker of a standalone cluster. Read its log at that time, and give it enough memory.",
+                pyro_say_text(context, service->address, 80)),
+            verify);
+    pyro_finding_advise(
+        context, finding,
+        PYRO_SLICE_LITERAL("Let the shuffle service know its executors again after a restart: "
+                           "yarn.nodemanager.recovery.enabled on YARN, spark.shuffle.service.db.enabled on standalone "
+                           "workers."),
+        verify);
+}
+
 /* Why Spark repeated stages. */
 static const char *say_reason(struct pyro_rule_context *context, const struct retries *found)
 {
+    struct service service = find_service(context->app, found);
     const char *barriers = pyro_say_count(context, found->barriers, "attempt failed", "attempts failed");
     if (found->barriers > 0 && found->fetch_failures <= 0)
         return pyro_say(context,
@@ -96,7 +155,11 @@ static const char *say_reason(struct pyro_rule_context *context, const struct re
             .ptr;
     return pyro_say(context, "%s could not fetch shuffle files%s%s%s",
                     pyro_say_count(context, found->fetch_failures, "task", "tasks"), why(context, found),
-                    found->lost_executors > 0
+                    service.address.ptr ? pyro_say(context, "; the external shuffle service at %s did not answer",
+                                                   pyro_say_text(context, service.address, 80))
+                                              .ptr
+                    : service.forgot ? "; the external shuffle service did not know the executor that had written them"
+                    : found->lost_executors > 0
                         ? pyro_say(context, "; %s during the run",
                                    pyro_say_count(context, found->lost_executors, "executor died", "executors died"))
                               .ptr
@@ -123,7 +186,10 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                             verify);
         return;
     }
-    if (found->lost_executors > 0) {
+    struct service service = find_service(app, found);
+    if (service.address.ptr || service.forgot)
+        advise_service(context, finding, &service, verify);
+    else if (found->lost_executors > 0) {
         pyro_finding_advise(context, finding,
                             pyro_say(context,
                                      "Find out what ended %s and fix that first (executor-oom, executor-lost): the "
@@ -149,15 +215,18 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
             verify);
         return;
     }
-    pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("Check the network and the load of the host with the shuffle files: the "
-                                           "executors survived, but tasks could not fetch their files."),
-                        verify);
+    if (service.forgot)
+        return; /* trying again does not help */
+    if (!service.address.ptr)
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Check the network and the load of the host with the shuffle files: the "
+                                               "executors survived, but tasks could not fetch their files."),
+                            verify);
     int64_t retries = pyro_app_property_int(app, "spark.shuffle.io.maxRetries", 3);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "If connections break for a short time, retry fetches more than %lld times.",
-                 (long long)retries),
+        pyro_say(context, "If %s for a short time, retry fetches more than %lld times.",
+                 service.address.ptr ? "the service is away" : "connections break", (long long)retries),
         verify);
     pyro_advice_set(context, advice, "spark.shuffle.io.maxRetries",
                     pyro_say(context, "%lld",
