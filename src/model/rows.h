@@ -37,6 +37,7 @@ struct pyro_stage {
     uint32_t first_task;            /* its tasks are app->tasks_by_stage[first_task .. first_task + tasks) */
     bool unsubmitted;               /* no StageSubmitted event names it: it does not count as a stage */
     bool real_time;                 /* of a stream in real-time mode: its tasks run as long as the batch is asked to */
+    bool merges_shuffle;            /* its output is pushed: it ends when the shuffle services have merged that */
     bool barrier;                   /* its tasks are launched together, and wait for each other where they ask for it */
     struct pyro_slice accumulators; /* of SQL metrics that it updated: in their order, see base/numbers/varint.h */
 };

@@ -187,7 +187,9 @@ void pyro_replay_run_alone(struct pyro_replay *replay, struct replay_group *grou
         begin_tasks(replay, group, number, &kind, &turns);
     }
     if (state->parts_left == 0)
-        pyro_replay_push(replay, state->end > replay->now ? state->end : replay->now, REPLAY_STAGE_END, number);
+        pyro_replay_push(replay,
+                         replay_later(state->end > replay->now ? state->end : replay->now, replay->stages[number].tail),
+                         REPLAY_STAGE_END, number);
     else
         hand_over(replay, number, &turns);
 }
@@ -214,6 +216,6 @@ bool pyro_replay_run_all(struct pyro_replay *replay, uint32_t number)
         busy = pyro_add_saturating(busy, us);
     }
     replay->busy = pyro_add_saturating(replay->busy, busy);
-    pyro_replay_push(replay, replay_later(replay->now, last), REPLAY_STAGE_END, number);
+    pyro_replay_push(replay, replay_later(replay_later(replay->now, last), stage->tail), REPLAY_STAGE_END, number);
     return true;
 }

@@ -60,7 +60,8 @@ struct replay_stage {
     int64_t locality_wait;      /* of tasks that ran away from their data, if they waited at all */
     unsigned char near, far;    /* levels: of its best task, and of the next ones that may have waited; equal: none */
     bool waits;
-    bool plain; /* each of its partitions has one run, and none of them failed the stage */
+    bool plain;   /* each of its partitions has one run, and none of them failed the stage */
+    int64_t tail; /* from its last task's end to its own, while its output is merged */
     bool writes_shuffle;
     bool barrier;    /* its tasks are launched together */
     bool unfinished; /* it has tasks without an end, so that what it does is not wholly known */

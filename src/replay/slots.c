@@ -275,7 +275,9 @@ static void end_part(struct pyro_replay *replay, uint32_t number)
     if (state->done && replay->losing)
         pyro_replay_again_done(replay, number);
     else
-        pyro_replay_push(replay, state->end > replay->now ? state->end : replay->now, REPLAY_STAGE_END, number);
+        pyro_replay_push(replay,
+                         replay_later(state->end > replay->now ? state->end : replay->now, replay->stages[number].tail),
+                         REPLAY_STAGE_END, number);
 }
 
 static void end_partition(struct pyro_replay *replay, uint32_t number, uint32_t head)

@@ -110,6 +110,11 @@ static bool place_runs(struct task_sort *sort)
             if (number == REPLAY_NOBODY || sort->columns[STATUS][i] == PYRO_TASK_RESUBMITTED)
                 continue;
             struct replay_stage *stage = &replay->stages[number];
+            if (app->stages.items[stage->row].merges_shuffle) {
+                int64_t left = stage->to - replay_at(replay, sort->columns[FINISH][i]);
+                stage->tail = stage->runs.count == 0 || left < stage->tail ? left : stage->tail;
+                stage->tail = stage->tail > 0 ? stage->tail : 0;
+            }
             if (sort->columns[LOCALITY][i] != text) {
                 text = sort->columns[LOCALITY][i];
                 level = locality_level(pyro_app_text(app, text));

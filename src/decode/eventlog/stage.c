@@ -50,12 +50,15 @@ PYRO_JSON_KEYS(info_keys, (INFO_ID, "Stage ID"), (INFO_ATTEMPT, "Stage Attempt I
                (INFO_PARTITIONS, "Number of Tasks"), (INFO_RDDS, "RDD Info"), (INFO_PARENTS, "Parent IDs"),
                (INFO_DETAILS, "Details"), (INFO_SUBMITTED, "Submission Time"), (INFO_COMPLETED, "Completion Time"),
                (INFO_FAILURE, "Failure Reason"), (INFO_ACCUMULABLES, "Accumulables"),
-               (INFO_PROFILE, "Resource Profile Id"));
+               (INFO_PROFILE, "Resource Profile Id"), (INFO_PUSHES, "Shuffle Push Enabled"),
+               (INFO_MERGERS, "Shuffle Push Mergers Count"));
 
 /* What one event says of a stage; the two texts as written, to be read when the stage is known. */
 struct stage_info {
     struct pyro_stage row;
     struct pyro_slice details, rdds, accumulables;
+    bool pushes;
+    int64_t mergers; /* shuffle services */
 };
 
 /* Arrays are taken aside as text and read when the record has been found to be whole. Spark 1.0 has one RDD here. */
@@ -110,6 +113,12 @@ static void decode_member(struct pyro_json_reader *json, struct pyro_builder *bu
     case INFO_PROFILE:
         pyro_json_take_int(json, &found->resource_profile);
         break;
+    case INFO_PUSHES:
+        pyro_json_take_bool(json, &info->pushes);
+        break;
+    case INFO_MERGERS:
+        pyro_json_take_int(json, &info->mergers);
+        break;
     default:
         pyro_json_skip(json);
     }
@@ -122,6 +131,7 @@ static void decode_info(struct pyro_json_reader *json, struct pyro_builder *buil
         return;
     for (int key; (key = PYRO_JSON_NEXT(json, &object, info_keys)) != PYRO_JSON_END;)
         decode_member(json, builder, info, key);
+    info->row.merges_shuffle = info->pushes && info->mergers > 0;
 }
 
 static void init_info(struct stage_info *info)
@@ -146,6 +156,7 @@ static void merge(struct pyro_stage *stage, const struct pyro_stage *found)
     KEEP_INT(submitted_ms);
     KEEP_INT(completed_ms);
     KEEP_INT(resource_profile);
+    stage->merges_shuffle |= found->merges_shuffle;
     stage->barrier |= pyro_slice_starts_with(found->failure, PYRO_BARRIER_FAILURE);
 #undef KEEP_INT
 #undef KEEP_TEXT

@@ -20,6 +20,20 @@ struct blocks {
     double count, bytes, remote_bytes, tasks;
 };
 
+/* What the task fetched one by one: Spark counts each block of a merged chunk, which comes as one. */
+static double fetched(const struct pyro_app *app, size_t row)
+{
+    static const enum pyro_task_column blocks[] = {PYRO_TASK_shuffle_remote_blocks, PYRO_TASK_shuffle_local_blocks},
+                                       merged[] = {PYRO_TASK_push_remote_blocks, PYRO_TASK_push_local_blocks},
+                                       chunks[] = {PYRO_TASK_push_remote_chunks, PYRO_TASK_push_local_chunks};
+    double count = 0;
+    for (size_t i = 0; i < 2; i++)
+        count += fmax(0, pyro_real(pyro_task_get(&app->tasks, blocks[i], row)) -
+                             pyro_real(pyro_task_get(&app->tasks, merged[i], row))) +
+                 pyro_real(pyro_task_get(&app->tasks, chunks[i], row));
+    return count;
+}
+
 static struct blocks count_blocks(const struct pyro_app *app, const struct pyro_stage *stage)
 {
     struct blocks sum = {0};
@@ -27,8 +41,7 @@ static struct blocks count_blocks(const struct pyro_app *app, const struct pyro_
     for (size_t i = 0; i < all && stage->first_task + i < app->tasks.count; i++) {
         size_t row = app->tasks_by_stage[stage->first_task + i];
         double remote = pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_shuffle_remote_bytes, row));
-        sum.count += pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_shuffle_remote_blocks, row)) +
-                     pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_shuffle_local_blocks, row));
+        sum.count += fetched(app, row);
         sum.bytes += remote + pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_shuffle_local_bytes, row));
         sum.remote_bytes += remote;
         sum.tasks++;
