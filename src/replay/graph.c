@@ -41,6 +41,7 @@ static bool sort_stages(struct pyro_replay *replay)
                                                   .to = replay_us((int64_t)to),
                                                   .writes_shuffle = stage->shuffle_write_bytes > 0,
                                                   .barrier = stage->barrier};
+        replay->barriers |= stage->barrier;
         replay->stage_of_row[row] = (uint32_t)i;
     }
     replay->stage_count = done ? (uint32_t)marks.list.count : 0;

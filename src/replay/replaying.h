@@ -132,7 +132,7 @@ struct replay_group {
     int64_t profile;
     uint32_t top;    /* executor with a free slot */
     int64_t slots;   /* alive */
-    int64_t free;    /* of alive executors, in units of REPLAY_SLOT */
+    int64_t free;    /* of alive executors, in units of REPLAY_SLOT; where there are barrier stages */
     uint32_t *ready; /* stages with tasks to launch: FIFO a heap by rank, FAIR a list */
     uint32_t ready_count;
 };
@@ -162,6 +162,7 @@ struct pyro_replay {
     uint32_t pool_count;
     int64_t tail; /* from the last job's end to the application's */
     bool fair, fair_inside;
+    bool barriers; /* there are barrier stages */
 
     /* What the log does not say of each, estimated for the whole run (estimate.c). */
     int64_t first_start, stage_start, dispatch, executor_start;

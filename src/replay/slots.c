@@ -487,11 +487,12 @@ void pyro_replay_dispatch(struct pyro_replay *replay)
             launch_together(replay, g, next == REPLAY_NOBODY ? UINT32_MAX : replay->stages[next].rank);
         }
         while (group->ready_count > 0 && !replay->no_memory) {
-            bool any = pyro_replay_free_executor(replay, group, 1) != REPLAY_NOBODY;
-            uint32_t stage = any ? pyro_replay_next_stage(replay, group) : REPLAY_NOBODY;
-            uint32_t executor = stage == REPLAY_NOBODY
-                                    ? REPLAY_NOBODY
-                                    : pyro_replay_free_executor(replay, group, replay->stages[stage].need);
+            uint32_t executor = pyro_replay_free_executor(replay, group, 1);
+            uint32_t stage = executor == REPLAY_NOBODY ? REPLAY_NOBODY : pyro_replay_next_stage(replay, group);
+            if (stage == REPLAY_NOBODY)
+                break;
+            if (replay->executor_states[executor].free < replay->stages[stage].need)
+                executor = pyro_replay_free_executor(replay, group, replay->stages[stage].need);
             if (executor == REPLAY_NOBODY)
                 break;
             launch_next(replay, stage, executor);

@@ -39,8 +39,11 @@ static inline int64_t replay_capacity(const struct pyro_replay *replay, uint32_t
 }
 static inline int64_t replay_need(const struct pyro_replay *replay, uint32_t number, uint32_t executor)
 {
-    int64_t need = replay->stages[number].need, all = replay_capacity(replay, executor);
-    return need < all || all == 0 ? need : all; /* one without slots may be given one, so that the run ends */
+    int64_t need = replay->stages[number].need;
+    if (need <= REPLAY_SLOT) /* one without slots may be given one, so that the run ends */
+        return need;
+    int64_t all = replay_capacity(replay, executor);
+    return need < all || all == 0 ? need : all;
 }
 /* A task of the stage begins there, and ends. */
 static inline void replay_take(struct pyro_replay *replay, uint32_t number, uint32_t executor)
@@ -50,7 +53,7 @@ static inline void replay_take(struct pyro_replay *replay, uint32_t number, uint
     state->free -= need;
     state->held += need;
     state->busy++;
-    if (state->alive)
+    if (replay->barriers && state->alive)
         replay->groups[replay->executors[executor].group].free -= need;
 }
 static inline void replay_give(struct pyro_replay *replay, uint32_t number, uint32_t executor)
@@ -60,7 +63,7 @@ static inline void replay_give(struct pyro_replay *replay, uint32_t number, uint
     state->free += need;
     state->held -= need;
     state->busy--;
-    if (state->alive)
+    if (replay->barriers && state->alive)
         replay->groups[replay->executors[executor].group].free += need;
 }
 /* Tasks of the stage that alive executors of its group run at once. */
