@@ -14,7 +14,7 @@ from typing import Dict, List
 
 import page_parts
 from wild import forms
-from wild.forms import Answer, Collections, Form, Refused, Run, Text
+from wild.forms import Answer, Collections, Form, Refused, Run, Runs, Text
 from wild.table import GROUPS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,6 +32,8 @@ def said(answer: Answer) -> str:
         rules = [f"`{rule}`" for rule in answer.findings]
         parts = [CONFIDENCE[answer.confidence], ", ".join(marks), "finding " + ", ".join(rules) if rules else ""]
         return "; ".join(["a run", *(part for part in parts if part)])
+    if isinstance(answer, Runs):
+        return f"{len(answer.runs)} runs"
     if isinstance(answer, Collections):
         return f"{answer.problem}; the run is read" if answer.problem else f"{plural(answer.pauses, 'pause')}, {answer.pause_ms} ms"
     if isinstance(answer, Text):

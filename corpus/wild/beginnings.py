@@ -6,7 +6,7 @@ import json
 from typing import List
 
 from . import spark
-from .forms import ANY, LITTLE, NEARLY, PART, REST, UPLOAD, Differs, Files, Form, Refused, Run, healthy, make_form
+from .forms import ANY, CRAWL, LITTLE, NEARLY, PART, REST, STDIN, UPLOAD, WAYS, Differs, Files, Form, Refused, Run, healthy, make_form
 
 FORMS: List[Form] = []
 form = make_form(FORMS)
@@ -112,3 +112,19 @@ def dead_driver(app: str) -> Files:
     events = spark.run(app)
     end = next(place for place, one in enumerate(events) if one["Event"] == spark.TASK_END)
     return {app: spark.lines(events[: end + 1])}
+
+
+@form("start of an application and nothing else", "applications that are starting",
+      Run(NEARLY, ("partial", "truncated"), (), {"application.duration_ms": 0, "totals.tasks": 0, "totals.executors": 0}))
+def just_started(app: str) -> Files:
+    return {app: spark.lines(spark.run(app)[:3])}
+
+
+@form("log that is still written", "running applications (`.inprogress`); crawls wait for the end",
+      Run(NEARLY, ("in_progress",), (), {**DEAD, "totals.tasks": 1, "totals.run_ms": 59_980, "stages.0.task_ms": 60_000}),
+      ways=tuple(way for way in WAYS if way != CRAWL),
+      differs={STDIN: Differs(Run(NEARLY, ("partial", "truncated")), "a pipe has no name that says so")})
+def in_progress(app: str) -> Files:
+    events = spark.run(app)
+    end = next(place for place, one in enumerate(events) if one["Event"] == spark.TASK_END)
+    return {f"{app}.inprogress": spark.lines(events[: end + 1])}

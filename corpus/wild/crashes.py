@@ -51,3 +51,10 @@ def bad_alloc(app: str) -> Files:
 @form("abort of the C library", "native libraries", fatal("corrupted size vs. prev_size", "native-crash"))
 def glibc(app: str) -> Files:
     return of(app, "corrupted size vs. prev_size\n")
+
+
+@form("output of a process that died before it logged", "YARN, native libraries",
+      Text((Error("FATAL", "terminate called after throwing", "native-memory"),), ended=0, is_run=False, notes=()))
+def output_alone(app: str) -> Files:
+    text = "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n"
+    return {f"application_1772600000000_{app[-4:]}/container_1772600000000_{app[-4:]}_01_000002/stdout": text.encode()}

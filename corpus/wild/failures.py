@@ -121,3 +121,37 @@ def decommissioned(app: str) -> Files:
 @form("executor whose worker was lost", "standalone", gone("its node was lost"))
 def worker_lost(app: str) -> Files:
     return {app: lost(app, "worker lost: Not receiving heartbeat for 60 seconds", False)}
+
+
+@form("executor that did not answer", "all versions", gone("did not answer in time"))
+def heartbeat(app: str) -> Files:
+    return {app: lost(app, "Executor heartbeat timed out after 143210 ms", False)}
+
+
+@form("executor whose connection ended", "all versions", gone("its process or its connection ended"))
+def connection(app: str) -> Files:
+    return {app: lost(app, "Remote RPC client disassociated. Likely due to containers exceeding thresholds, or network issues. Check driver logs "
+                           "for WARN messages.")}
+
+
+@form("executor whose pod ended with its node", "Kubernetes of Google (GKE)", gone("node"))
+def node_shutdown(app: str) -> Files:
+    return {app: lost(app, "\nThe executor with id 2 exited with exit code 143(SIGTERM).\nThe API gave the following brief reason: Terminated\nThe "
+                           "API gave the following message: Pod was terminated in response to imminent node shutdown.\nThe API gave the following "
+                           "container statuses:\n\n\n", False)}
+
+
+def released(app: str) -> bytes:
+    """Executor 2 has nothing to do in the second minute and is released; executor 1 goes on."""
+    first = spark.waves(spark.CORES, count=1)
+    second = spark.JOB_AT + spark.TASK
+    more = [spark.task(8 + one, 1, second, end) for end in (0, second + spark.TASK) for one in range(spark.CORES)]
+    gone_at = spark.removed(2, second + 1000, "Executor 2 removed by dynamic allocation: idle for 1 s")
+    events = [*spark.head(app), spark.executor(1), spark.executor(2), *spark.job_start(12), *first, *more[: spark.CORES], gone_at,
+              *more[spark.CORES :], *spark.job_end(12), spark.event("ApplicationEnd", Timestamp=spark.BEGIN + spark.DURATION)]
+    return spark.lines(events)
+
+
+@form("executor that was idle and is released", "dynamic allocation", Run(says={"totals.failed_tasks": 0, "totals.tasks": 12, "core.failed_tasks": 0}))
+def idle_released(app: str) -> Files:
+    return {app: released(app)}

@@ -6,8 +6,10 @@ import bz2
 import gzip
 import io
 import lzma
+import struct
 import tarfile
 import zipfile
+import zlib
 from typing import List
 
 import cramjam
@@ -184,3 +186,43 @@ def compressed_in_zip(app: str) -> Files:
 @form("archive in an archive", "support cases", Refused("archive"), ARCHIVES)
 def archive_in_archive(app: str) -> Files:
     return {f"{app}.zip": zipped({"inner.tar": tar({app: text(app)})})}
+
+
+def number_of_7z(value: int) -> bytes:
+    """Numbers of 7z: the first byte says how many follow."""
+    if value < 0x80:
+        return bytes([value])
+    return b"\xff" + struct.pack("<Q", value)
+
+
+def seven_zip(name: str, data: bytes) -> bytes:
+    """One file, stored."""
+    size = number_of_7z(len(data))
+    names = b"\0" + name.encode("utf-16-le") + b"\0\0"
+    packed = b"\x06" + number_of_7z(0) + b"\x01\x09" + size + b"\0"
+    unpacked = b"\x07\x0b\x01\0\x01\x01\0\x0c" + size + b"\0" + b"\x08\x0a\x01" + struct.pack("<I", zlib.crc32(data)) + b"\0"
+    streams = b"\x04" + packed + unpacked + b"\0"
+    header = b"\x01" + streams + b"\x05\x01\x11" + number_of_7z(len(names)) + names + b"\0\0"
+    start = struct.pack("<QQI", len(data), len(header), zlib.crc32(header))
+    return b"7z\xbc\xaf\x27\x1c\0\x04" + struct.pack("<I", zlib.crc32(start)) + start + data + header
+
+
+@form("log in a 7z archive", "people on Windows", AS_IT_IS, ARCHIVES)
+def in_7z(app: str) -> Files:
+    return {f"{app}.7z": seven_zip(app, text(app))}
+
+
+@form("two attempts in one stream", "YARN, agents that append", Refused("attempts"))
+def two_attempts(app: str) -> Files:
+    def attempt(number: str) -> bytes:
+        def change(events: List[spark.Event]) -> None:
+            spark.named(events, "ApplicationStart")[0]["App Attempt ID"] = number
+
+        return spark.changed(app, change)
+
+    return {app: attempt("1") + attempt("2")}
+
+
+@form("several runs in one archive", "support cases", Runs((AS_IT_IS, AS_IT_IS)), (FILE, FOLDER, UPLOAD, CRAWL))
+def several_in_zip(app: str) -> Files:
+    return {f"{app}.zip": zipped({f"a/{app}": text(app), f"b/{app}-other": other(app)})}

@@ -32,11 +32,11 @@ TEXT_READERS = {
     STDIN: text_ways.by_stdin,
     UPLOAD: text_ways.by_upload,
 }
-SERVED = (UPLOAD, REST)
 
 
 def ways_in(readers: Dict[str, Any]) -> List[Any]:
-    return [pytest.param(way, marks=[pytest.mark.server] if way in SERVED else []) for way in readers]
+    marks = {UPLOAD: [pytest.mark.server], REST: [pytest.mark.server], FILE: [pytest.mark.sanitize], TAR: [pytest.mark.sanitize]}
+    return [pytest.param(way, marks=marks.get(way, [])) for way in readers]
 
 
 def forms_by(way: str, texts: bool) -> List[Form]:
