@@ -25,6 +25,8 @@ enum pyro_status pyro_diagnosis_new(struct pyro_app *app, const struct pyro_judg
 
 /* docs/severity.md: from shares of wall and core time saved, failure risk and harm. */
 enum pyro_severity pyro_finding_severity(const struct pyro_app *app, const struct pyro_finding *finding);
+/* Whether a finding of a log that holds only part of a run would not be of low severity in a run twice as long. */
+bool pyro_finding_matters_in_part(const struct pyro_app *app, const struct pyro_finding *finding);
 /* Final order: most wall time saved, then core time, then severity, rule, id. For qsort. */
 int pyro_finding_compare(const void *left, const void *right);
 /* Puts findings that others follow from before them, and names them there. False: no memory. */

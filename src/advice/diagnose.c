@@ -88,8 +88,8 @@ static void leave_out_unsure(struct pyro_diagnosis *diagnosis)
         return;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];
-        bool harmful = finding->failure_risk > 0 || finding->harm > 0;
-        if (finding->severity > PYRO_SEVERITY_LOW && (harmful || 100 * finding->confidence >= KEPT_CONFIDENCE))
+        if (pyro_finding_matters_in_part(diagnosis->app, finding) &&
+            (finding->failure_risk > 0 || 100 * finding->confidence >= KEPT_CONFIDENCE))
             diagnosis->findings[kept++] = *finding;
     }
     diagnosis->finding_count = kept;

@@ -21,17 +21,29 @@ static enum pyro_severity rank(double value, const double *borders)
     return value >= borders[2] - slack ? PYRO_SEVERITY_MODERATE : PYRO_SEVERITY_LOW;
 }
 
-enum pyro_severity pyro_finding_severity(const struct pyro_app *app, const struct pyro_finding *finding)
+/* Of wall or of core time, whichever is the larger share. */
+static double share_of(const struct pyro_app *app, const struct pyro_finding *finding)
 {
     double wall = pyro_app_wall(app), core = pyro_real(app->numbers.core_total_ms);
     double wall_share = wall > 0 ? pyro_real(finding->saves.wall_expected_ms) / wall : 0;
     double saved = pyro_real(finding->saves.core_ms);
     if (finding->frees_slots)
         saved = fmax(saved, pyro_real(finding->saves.busy_ms));
-    double core_share = core > 0 ? saved / core : 0;
-    enum pyro_severity time = rank(fmax(wall_share, core_share), share_borders);
+    return fmax(wall_share, core > 0 ? saved / core : 0);
+}
+
+enum pyro_severity pyro_finding_severity(const struct pyro_app *app, const struct pyro_finding *finding)
+{
+    enum pyro_severity time = rank(share_of(app, finding), share_borders);
     enum pyro_severity risk = rank(fmax(finding->failure_risk, finding->harm), risk_borders);
     return time > risk ? time : risk;
+}
+
+bool pyro_finding_matters_in_part(const struct pyro_app *app, const struct pyro_finding *finding)
+{
+    double share = share_of(app, finding) / 2;
+    return rank(share, share_borders) > PYRO_SEVERITY_LOW ||
+           rank(fmax(finding->failure_risk, finding->harm), risk_borders) > PYRO_SEVERITY_LOW;
 }
 
 static int compare_int(int64_t a, int64_t b)

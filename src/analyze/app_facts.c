@@ -28,6 +28,11 @@ double pyro_app_wall(const struct pyro_app *app)
     return wall > 0 ? wall : pyro_real(app->application.duration_ms);
 }
 
+double pyro_app_judged_wall(const struct pyro_app *app)
+{
+    return pyro_app_wall(app) * (app->integrity.partial ? 2 : 1);
+}
+
 bool pyro_app_failed(const struct pyro_app *app)
 {
     return pyro_slice_is(app->application.status, "failed") ||

@@ -21,6 +21,9 @@ double pyro_span(int64_t from, int64_t to);
 
 /* Wall time of the application, from the account or else its duration. */
 double pyro_app_wall(const struct pyro_app *app);
+/* The wall time, in ms, of which a saving must be a share to matter. Twice what the log holds where that is a part of
+ * the run: the whole may be that much longer. */
+double pyro_app_judged_wall(const struct pyro_app *app);
 bool pyro_app_failed(const struct pyro_app *app);
 /* Micro-batches were run: gaps between jobs belong to the trigger. */
 bool pyro_app_is_streaming(const struct pyro_app *app);

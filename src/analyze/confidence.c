@@ -5,7 +5,8 @@
  *     - min(0.2, repeated events / lines)
  *     - min(0.5, tasks started and never ended / tasks started), of an application that is over
  *     - min(0.5, 0.2 x missing parts of a rolling log)
- *     - min(0.5, events missing inside the log / lines)
+ *     - min(0.5, events missing inside the log / all of their kind), of the kind that lacks most
+ *     - min(0.2, the same of executors)
  *     - 0.1 when truncated - 0.2 when compacted - 0.05 when still in progress
  *     - 0.2 when the beginning is missing - 0.1 when no setting was read
  *     - 0.1 when read from REST answers, and 0.1 more when the server had thrown away jobs, stages or SQL executions
@@ -49,29 +50,63 @@ static bool note_beginning(struct pyro_app *app)
     return pyro_app_note(app, pyro_slice_from(text));
 }
 
-/* Events of which others show that Spark has written them: ends without a start, tasks of stages that succeeded, and
- * ends of jobs and stages where the application's own is in the log (`over`). */
-static uint64_t count_missing(const struct pyro_app *app, bool over)
+/* Events that are missing, and the largest share that they are of one kind (tasks, stages, jobs, executors, ...): a log
+ * without any start of a job knows nothing of jobs, however many other lines it has. */
+struct missing {
+    uint64_t events;
+    double worst,
+        executors; /* executors: their share alone; their tasks tell what was done, but not with which slots */
+};
+
+static void add_missing(struct missing *missing, uint64_t events, uint64_t known)
 {
-    uint64_t missing = app->integrity.events_missing; /* starts of tasks */
+    missing->events += events;
+    missing->worst = fmax(missing->worst, fmin(1, share(events, known)));
+}
+
+/* Stages end before their jobs. */
+static bool outlives_its_job(const struct pyro_app *app, const struct pyro_stage *stage)
+{
+    ptrdiff_t job = stage->job == PYRO_NONE ? -1 : pyro_app_find_job(app, stage->job);
+    return job >= 0 && app->jobs.items[job].completed_ms != PYRO_NONE;
+}
+
+/* Events of which others show that Spark has written them: ends without a start, tasks of stages that succeeded, ends
+ * of stages whose job ended, and ends of jobs where the application completed; one that failed may have left them. */
+static struct missing count_missing(const struct pyro_app *app)
+{
+    bool over = pyro_slice_is(app->application.status, "completed");
+    struct missing missing = {0};
+    uint64_t jobs = 0, sql = 0, stages = 0, tasks = 0;
     for (size_t i = 0; i < app->jobs.count; i++)
-        missing += app->jobs.items[i].unstarted || (over && pyro_slice_is(app->jobs.items[i].status, "running"));
+        jobs += app->jobs.items[i].unstarted || (over && pyro_slice_is(app->jobs.items[i].status, "running"));
     for (size_t i = 0; i < app->sql.count; i++)
-        missing += app->sql.items[i].unstarted;
+        sql += app->sql.items[i].unstarted;
     for (size_t i = 0; i < app->stages.count; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         int64_t succeeded = stage->tasks - stage->failed_tasks - stage->killed_tasks;
-        missing += stage->unsubmitted || (over && pyro_slice_is(stage->status, "running"));
+        bool running = pyro_slice_is(stage->status, "running");
+        stages += stage->unsubmitted || (running && (over || outlives_its_job(app, stage)));
         /* A later attempt leaves to its earlier ones what these still do. */
         if (stage->attempt == 0 && pyro_slice_is(stage->status, "succeeded") && stage->partitions > succeeded)
-            missing += (uint64_t)(stage->partitions - succeeded);
+            tasks += (uint64_t)(stage->partitions - succeeded);
     }
+    add_missing(&missing, jobs, app->jobs.count);
+    add_missing(&missing, sql, app->sql.count);
+    add_missing(&missing, stages, app->stages.count);
+    add_missing(&missing, tasks, app->tasks.count + tasks);
+    add_missing(&missing, app->integrity.task_starts_missing, app->tasks.count);
+    uint64_t executors = app->integrity.executor_events_missing;
+    missing.executors = fmin(1, share(executors, app->executors.count + executors));
+    missing.events += executors;
     return missing;
 }
 
 /* Least shares of the lines with which the course of the run is not known. */
 #define MISSING_SHARE  0.001
 #define REPEATED_SHARE 0.01
+/* And least share of the events of one kind. */
+#define MISSING_OF_A_KIND 0.01
 
 /* One pause that is this many times as long as all else, and at least this long: nothing tells a driver that waited
  * from a clock that was set or a machine that slept. */
@@ -103,7 +138,7 @@ static bool note_missing(struct pyro_app *app)
         snprintf(
             text, sizeof(text),
             "Events are missing inside the log, at least %llu (tasks, jobs or stages without a start or an end, tasks "
-            "of completed stages): Spark drops events if its queue is full",
+            "of completed stages, executors of tasks): Spark drops events if its queue is full",
             (unsigned long long)integrity->events_missing);
         if (!pyro_app_note(app, pyro_slice_from(text)))
             return false;
@@ -123,18 +158,19 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
         integrity->tasks_started > integrity->tasks_ended ? integrity->tasks_started - integrity->tasks_ended : 0;
     struct pyro_slice excluded = pyro_app_property(app, "spark.eventLog.excludedPatterns");
     bool all_wanted = !integrity->rest && !integrity->logged && !integrity->compacted && excluded.len == 0;
-    integrity->events_missing = all_wanted ? count_missing(app, over) : 0;
+    const struct missing missing = all_wanted ? count_missing(app) : (struct missing){0};
+    integrity->events_missing = missing.events;
     bool one_pause = is_one_pause(app);
     integrity->partial = one_pause || integrity->truncated || integrity->beginning_missing ||
-                         integrity->missing_parts > 0 ||
-                         share(integrity->events_missing, integrity->lines) >= MISSING_SHARE ||
+                         integrity->missing_parts > 0 || share(missing.events, integrity->lines) >= MISSING_SHARE ||
+                         fmax(missing.worst, missing.executors) >= MISSING_OF_A_KIND ||
                          share(integrity->repeated_events, integrity->lines) >= REPEATED_SHARE;
     double penalty = fmin(0.5, 5 * share(integrity->bad_lines, integrity->lines));
     penalty += fmin(0.2, share(integrity->repeated_events, integrity->lines));
     if (over && !(excluded.len > 0 && integrity->tasks_ended == 0))
         penalty += fmin(0.5, share(lost, integrity->tasks_started));
     penalty += fmin(0.5, 0.2 * (double)integrity->missing_parts);
-    penalty += fmin(0.5, share(integrity->events_missing, integrity->lines));
+    penalty += fmin(0.5, missing.worst) + fmin(0.2, missing.executors);
     penalty += integrity->truncated ? 0.1 : 0;
     penalty += integrity->compacted ? 0.2 : 0;
     penalty += integrity->beginning_missing ? 0.2 : 0;

@@ -240,6 +240,33 @@ struct pyro_executor *pyro_build_add_executor(struct pyro_builder *builder, stru
     return executor;
 }
 
+struct pyro_early_executor *pyro_build_early_executor(struct pyro_builder *builder, struct pyro_slice id)
+{
+    uint64_t *row = pyro_map_put(&builder->early_rows, pyro_intern(builder->app->strings, id), NULL);
+    if (row && *row == 0 && pyro_vec_push(&builder->early, builder->allocator)) {
+        *row = builder->early.count;
+        builder->early.items[*row - 1] = (struct pyro_early_executor){PYRO_NONE, PYRO_NONE, PYRO_SLICE_NULL};
+    }
+    if (row && *row > 0)
+        return &builder->early.items[*row - 1];
+    builder->failed = true;
+    return NULL;
+}
+
+void pyro_build_take_early(struct pyro_builder *builder, struct pyro_executor *executor)
+{
+    const uint64_t *row = pyro_map_get(&builder->early_rows, pyro_intern(builder->app->strings, executor->id));
+    if (!row || *row == 0)
+        return;
+    struct pyro_early_executor *early = &builder->early.items[*row - 1];
+    if (early->removed_ms != PYRO_NONE && early->removed_ms >= executor->added_ms) {
+        executor->removed_ms = early->removed_ms;
+        executor->remove_reason = early->remove_reason;
+    }
+    executor->storage_memory_bytes = early->storage_memory_bytes;
+    *early = (struct pyro_early_executor){PYRO_NONE, PYRO_NONE, PYRO_SLICE_NULL};
+}
+
 void pyro_build_executor_peaks(struct pyro_builder *builder, struct pyro_slice executor, const int64_t *peaks)
 {
     int64_t any = 0;

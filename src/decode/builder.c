@@ -12,15 +12,16 @@
 
 enum { UNKNOWN_NAMES_KEPT = 1000, EXCERPT_BYTES = 120 };
 
-enum { BUILDER_MAPS = 15 };
+enum { BUILDER_MAPS = 17 };
 
 static struct pyro_map *map_of(struct pyro_builder *builder, int i)
 {
     struct pyro_map *const maps[BUILDER_MAPS] = {
-        &builder->jobs,        &builder->stages,         &builder->sql,        &builder->rdds,
-        &builder->executors,   &builder->properties,     &builder->operations, &builder->cached_memory,
-        &builder->cached_disk, &builder->unknown_events, &builder->peak_rows,  &builder->metric_kind_rows,
-        &builder->operators,   &builder->frames,         &builder->metadatas};
+        &builder->jobs,          &builder->stages,         &builder->sql,        &builder->rdds,
+        &builder->executors,     &builder->properties,     &builder->operations, &builder->cached_memory,
+        &builder->cached_disk,   &builder->unknown_events, &builder->peak_rows,  &builder->metric_kind_rows,
+        &builder->operators,     &builder->frames,         &builder->metadatas,  &builder->early_rows,
+        &builder->block_managers};
     return maps[i];
 }
 
@@ -75,6 +76,7 @@ void pyro_builder_done(struct pyro_builder *builder)
     pyro_vec_done(&builder->stage_states, builder->allocator);
     pyro_vec_done(&builder->started_tasks, builder->allocator);
     pyro_vec_done(&builder->peaks, builder->allocator);
+    pyro_vec_done(&builder->early, builder->allocator);
     pyro_vec_done(&builder->metric_kinds, builder->allocator);
     pyro_vec_done(&builder->cached, builder->allocator);
     pyro_vec_done(&builder->event_counts, builder->allocator);

@@ -74,6 +74,12 @@ struct pyro_executor_peaks {
     int64_t values[PYRO_PEAK_COUNT];
 };
 
+/* What is said of an executor before its own event. */
+struct pyro_early_executor {
+    int64_t removed_ms, storage_memory_bytes; /* PYRO_NONE: nothing yet */
+    struct pyro_slice remove_reason;
+};
+
 struct pyro_started_task {
     struct pyro_unfinished_task row;
     uint32_t executor; /* text number, UINT32_MAX: unknown */
@@ -114,6 +120,9 @@ struct pyro_builder {
      * cut. */
     struct pyro_map peak_rows; /* text number -> row + 1 */
     PYRO_VEC(struct pyro_executor_peaks) peaks;
+    struct pyro_map block_managers; /* row of an executor -> 2 x time of its block manager's last event, + 1: it went */
+    struct pyro_map early_rows;     /* of executors without an event so far: text number -> row + 1 */
+    PYRO_VEC(struct pyro_early_executor) early;
     PYRO_VEC(uint64_t) event_counts; /* by row of events.def */
     struct pyro_map unknown_events;  /* text number -> count */
     uint64_t other_events;           /* unknown events beyond the names that are kept apart */
@@ -208,6 +217,10 @@ struct pyro_rdd *pyro_build_rdd(struct pyro_builder *builder, int64_t id);
 /* Newest row of an executor id, or NULL when none was added. */
 struct pyro_executor *pyro_build_executor(struct pyro_builder *builder, struct pyro_slice id);
 struct pyro_executor *pyro_build_add_executor(struct pyro_builder *builder, struct pyro_slice id);
+/* What was said of the executor before it was added; made where there is nothing yet. NULL: no memory. */
+struct pyro_early_executor *pyro_build_early_executor(struct pyro_builder *builder, struct pyro_slice id);
+/* Gives the newest row of the executor what was said of it before. */
+void pyro_build_take_early(struct pyro_builder *builder, struct pyro_executor *executor);
 void pyro_build_executor_peaks(struct pyro_builder *builder, struct pyro_slice executor, const int64_t *peaks);
 struct pyro_failure *pyro_build_failure(struct pyro_builder *builder, const char *kind);
 void pyro_build_property(struct pyro_builder *builder, const char *kind, struct pyro_slice key,

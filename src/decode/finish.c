@@ -354,6 +354,17 @@ static uint64_t starts_missing(const struct pyro_builder *builder)
     return started > 0 ? ended + builder->started_tasks.count - started : 0;
 }
 
+/* An executor loses its block manager when it is removed. One that is only registered again has a new one. */
+static uint64_t removals_missing(const struct pyro_builder *builder, const struct pyro_app *app)
+{
+    uint64_t missing = 0;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const uint64_t *event = pyro_map_get(&builder->block_managers, i);
+        missing += app->executors.items[i].removed_ms == PYRO_NONE && event && *event % 2 == 1;
+    }
+    return missing;
+}
+
 static bool finish_unfinished(struct pyro_builder *builder, struct pyro_app *app)
 {
     pyro_builder_drop_ended(builder);
@@ -367,7 +378,8 @@ static bool finish_unfinished(struct pyro_builder *builder, struct pyro_app *app
     }
     sort_rows(app->unfinished_tasks.items, app->unfinished_tasks.count, sizeof(*app->unfinished_tasks.items),
               compare_unfinished);
-    app->integrity.events_missing = starts_missing(builder);
+    app->integrity.task_starts_missing = starts_missing(builder);
+    app->integrity.executor_events_missing = removals_missing(builder, app);
     return true;
 }
 

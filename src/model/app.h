@@ -42,7 +42,8 @@ struct pyro_integrity {
     bool application_contradicted;     /* its start or end, by most of them */
     bool contradictory;                /* more confidence is lost to contradictions than to what is missing */
     uint64_t events_missing;           /* inside the log: others show that Spark must have written them */
-    bool truncated;                    /* the end is missing: cut file, damaged compression, no ApplicationEnd */
+    uint64_t task_starts_missing, executor_events_missing; /* of them, those that are counted while the log is read */
+    bool truncated; /* the end is missing: cut file, damaged compression, no ApplicationEnd */
     bool compacted, in_progress;
     bool beginning_missing;   /* no start of the application: nothing is known of what came before the first event */
     bool partial;             /* so much is missing or repeated that the course of the run is not known as a whole */

@@ -5,6 +5,7 @@
 #include "analyze/scratch.h"
 #include "analyze/sums/column_sums.h"
 #include "analyze/task_rows.h"
+#include "base/collections/map.h"
 #include "base/strings/intern.h"
 
 /* Executor rows by the number of their id's text, then by the time they were added, then by row. */
@@ -55,6 +56,14 @@ static void walk_ids(struct pyro_app *app, const struct pyro_index *index)
     }
 }
 
+/* Notes that a task ran on an executor of which the log has no SparkListenerExecutorAdded: that event is missing. */
+static bool note_unadded(struct pyro_app *app, struct pyro_id_set *unadded, int64_t id)
+{
+    int added = pyro_id_set_add(unadded, id);
+    app->integrity.executor_events_missing += added > 0;
+    return added >= 0;
+}
+
 static bool find_executor_rows(struct pyro_app *app, int64_t *ids, int64_t *launches)
 {
     struct pyro_index index;
@@ -63,13 +72,18 @@ static bool find_executor_rows(struct pyro_app *app, int64_t *ids, int64_t *laun
         pyro_release(app->allocator, rows);
         return false;
     }
+    struct pyro_id_set unadded;
+    bool done = true;
     walk_ids(app, &index);
+    pyro_id_set_init(&unadded, app->allocator);
     for (size_t first = 0; first < app->tasks.count; first += PYRO_READ_ROWS) {
         size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
         pyro_task_read(&app->tasks, PYRO_TASK_executor, first, count, ids);
         pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, launches);
         for (size_t i = 0; i < count; i++) {
             size_t entry, found = ids[i] < 0 ? 0 : pyro_index_find(&index, ids[i], &entry);
+            if (found == 0 && ids[i] >= 0)
+                done = note_unadded(app, &unadded, ids[i]) && done;
             rows[first + i] = found == 0   ? -1
                               : found == 1 ? (int32_t)index.entries[entry].row
                                            : row_at(app, &index, entry, found, launches[i]);
@@ -80,10 +94,13 @@ static bool find_executor_rows(struct pyro_app *app, int64_t *ids, int64_t *laun
         uint32_t id = task->executor.ptr ? pyro_intern(app->strings, task->executor) : UINT32_MAX;
         size_t entry, found = id == UINT32_MAX ? 0 : pyro_index_find(&index, id, &entry);
         task->executor_row = found == 0 ? -1 : row_at(app, &index, entry, found, task->launch_ms);
+        if (found == 0 && id != UINT32_MAX)
+            done = note_unadded(app, &unadded, id) && done;
     }
+    pyro_id_set_done(&unadded);
     pyro_index_done(&index);
     pyro_task_table_take_rows(&app->tasks, PYRO_TASK_executor_row, rows);
-    return true;
+    return done;
 }
 
 #define FIELD(name) offsetof(struct pyro_executor, name)

@@ -103,8 +103,10 @@ bool pyro_decode_executor_added(struct pyro_json_reader *json, struct pyro_build
     if (row && row->added_ms == found.added_ms)
         return true; /* the same event again */
     row = pyro_build_add_executor(builder, found.id);
-    if (row)
+    if (row) {
         *row = found;
+        pyro_build_take_early(builder, row);
+    }
     return !builder->failed;
 }
 
@@ -134,9 +136,13 @@ bool pyro_decode_executor_removed(struct pyro_json_reader *json, struct pyro_bui
     pyro_build_time(builder, time_ms);
     pyro_build_identity(builder, PYRO_IDENTITY_EXECUTOR_REMOVED, executor_identity(builder, id, time_ms));
     struct pyro_executor *executor = pyro_build_executor(builder, id);
+    struct pyro_early_executor *early = executor ? NULL : pyro_build_early_executor(builder, id);
     if (executor && executor->removed_ms == PYRO_NONE) {
         executor->removed_ms = time_ms;
         executor->remove_reason = reason;
+    } else if (early) {
+        early->removed_ms = time_ms;
+        early->remove_reason = reason;
     }
     struct pyro_failure *failure = pyro_build_failure(builder, "executor");
     if (failure) {
@@ -162,7 +168,16 @@ void pyro_decode_block_manager_id(struct pyro_json_reader *json, struct pyro_bui
     }
 }
 
-static bool decode_block_manager(struct pyro_json_reader *json, struct pyro_builder *builder)
+/* The newest event of an executor's block manager, whatever the order of the log. */
+static void note_block_manager(struct pyro_builder *builder, const struct pyro_executor *row, uint64_t event)
+{
+    uint64_t *newest = pyro_map_put(&builder->block_managers, (uint64_t)(row - builder->app->executors.items), NULL);
+    builder->failed |= !newest;
+    if (newest && event > *newest)
+        *newest = event;
+}
+
+static bool decode_block_manager(struct pyro_json_reader *json, struct pyro_builder *builder, bool removed)
 {
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (BLOCK_MANAGER_ID, "Block Manager ID"), (MAXIMUM_MEMORY, "Maximum Memory"),
                    (TIMESTAMP, "Timestamp"));
@@ -185,19 +200,25 @@ static bool decode_block_manager(struct pyro_json_reader *json, struct pyro_buil
         return false;
     pyro_build_time(builder, time_ms);
     struct pyro_executor *row = executor.ptr ? pyro_build_executor(builder, executor) : NULL;
+    struct pyro_early_executor *early =
+        executor.ptr && !row && memory != PYRO_NONE ? pyro_build_early_executor(builder, executor) : NULL;
     if (row && memory != PYRO_NONE)
         row->storage_memory_bytes = memory;
+    else if (early)
+        early->storage_memory_bytes = memory;
+    if (row && time_ms > 0 && time_ms < INT64_MAX / 2)
+        note_block_manager(builder, row, 2 * (uint64_t)time_ms + removed);
     return !builder->failed;
 }
 
 bool pyro_decode_block_manager_added(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
-    return decode_block_manager(json, builder);
+    return decode_block_manager(json, builder, false);
 }
 
 bool pyro_decode_block_manager_removed(struct pyro_json_reader *json, struct pyro_builder *builder)
 {
-    return decode_block_manager(json, builder);
+    return decode_block_manager(json, builder, true);
 }
 
 /* "Executor Metrics Updated": [{"Stage ID", "Stage Attempt ID", "Executor Metrics": {...}}, ...] */

@@ -69,7 +69,7 @@ bool pyro_spots_report(struct pyro_rule_context *context, struct pyro_spots *spo
                        void (*report)(struct pyro_rule_context *context, const struct pyro_spots *spots, size_t first,
                                       size_t end))
 {
-    double least = share * pyro_app_wall(context->app);
+    double least = share * pyro_app_judged_wall(context->app);
     bool any = false;
     pyro_spots_group(context, spots);
     for (size_t i = 0, end; i < spots->list.count && !context->failed; i = end) {

@@ -192,10 +192,13 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     find_errors(app, &found);
     if (!found.told.ptr && (pyro_app_is_local(app) || found.peak <= 0)) /* there its heap is the executor's */
         return PYRO_VERDICT_NOT_APPLICABLE;
-    bool full = found.limit > 0 && found.peak >= pyro_limit(context, HEAP_FULL) * found.limit &&
+    /* The driver's counters began with it, not with the part of the run that the log holds. */
+    bool whole = !app->integrity.beginning_missing;
+    bool full = whole && found.limit > 0 && found.peak >= pyro_limit(context, HEAP_FULL) * found.limit &&
                 found.full >= pyro_limit(context, FULL_COLLECTIONS) &&
                 found.full * MS_PER_MINUTE >= pyro_limit(context, FULL_RATE) * found.wall;
-    bool busy = found.gc_ms >= pyro_limit(context, GC_MS) && found.gc_ms >= pyro_limit(context, GC_SHARE) * found.wall;
+    bool busy =
+        whole && found.gc_ms >= pyro_limit(context, GC_MS) && found.gc_ms >= pyro_limit(context, GC_SHARE) * found.wall;
     if (!found.told.ptr && !full && !busy)
         return PYRO_VERDICT_QUIET;
     report(context, &found);

@@ -228,7 +228,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     double gc = pyro_real(app->numbers.gc_ms), wall_gc = pyro_real(app->numbers.wall_ms[PYRO_WALL_GC]);
     double wall = gc > 0 ? wall_gc * fmin(1, found.excess / gc) : 0;
     if (found.excess < pyro_limit(context, EXCESS_MIN_MS) ||
-        wall < pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app))
+        wall < pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_judged_wall(app))
         return PYRO_VERDICT_QUIET;
     report(context, &found);
     return PYRO_VERDICT_FINDING;

@@ -219,7 +219,9 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     size_t executors = 0;
     for (size_t i = 0; i < app->executors.count; i++)
         executors += !pyro_slice_is(app->executors.items[i].id, "driver");
-    if (app->tasks.count == 0 || executors < 2 || off)
+    /* Slots of tasks that the log lacks look idle. */
+    bool lacking = app->integrity.partial && app->integrity.events_missing > 0;
+    if (app->tasks.count == 0 || executors < 2 || off || lacking)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};
     const struct pyro_drained *drained = pyro_drained_executors(app, context->arena);
@@ -227,7 +229,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     for (size_t i = 0; i < app->stages.count && !context->failed; i++)
         if (app->stages.items[i].tasks > 1 && app->stages.items[i].completed_ms != PYRO_NONE)
             examine(context, &cases, drained, i);
-    double least = fmax(pyro_limit(context, SAVING_MS), pyro_limit(context, SAVING_SHARE) * pyro_app_wall(app));
+    double least = fmax(pyro_limit(context, SAVING_MS), pyro_limit(context, SAVING_SHARE) * pyro_app_judged_wall(app));
     pyro_cases_report(context, &cases, least, report);
     return PYRO_VERDICT_QUIET;
 }

@@ -153,7 +153,7 @@ static bool is_worth(const struct pyro_rule_context *context, double task_ms)
     double slots = pyro_app_peak_slots(context->app);
     double wall = task_ms / slots;
     return wall >= pyro_limit(context, SAVED_MIN_MS) &&
-           wall >= pyro_limit(context, SAVED_SHARE) * pyro_app_wall(context->app);
+           wall >= pyro_limit(context, SAVED_SHARE) * pyro_app_judged_wall(context->app);
 }
 
 /* How many partitions the shared part ended in, where adaptive execution had coalesced them; 0: it had not. */

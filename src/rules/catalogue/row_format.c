@@ -338,7 +338,7 @@ static bool judge_writes(struct pyro_rule_context *context)
     for (size_t i = 0; i < writes.list.count && !context->failed; i++)
         examine_write(context, &spots, &writes.list.items[i], &formats[i]);
     pyro_spots_group(context, &spots);
-    double least = pyro_limit(context, SAVING_SHARE) * pyro_app_wall(context->app);
+    double least = pyro_limit(context, SAVING_SHARE) * pyro_app_judged_wall(context->app);
     bool found = false;
     for (size_t i = 0, end; i < spots.list.count && !context->failed; i = end) {
         end = pyro_spots_end(&spots, i);

@@ -199,7 +199,7 @@ static bool report_listing(struct pyro_rule_context *context, const struct pyro_
         if (pass)
             break;
         if (driver + jobs <
-                fmax(pyro_limit(context, LISTING_MS), pyro_limit(context, LISTING_SHARE) * pyro_app_wall(app)) ||
+                fmax(pyro_limit(context, LISTING_MS), pyro_limit(context, LISTING_SHARE) * pyro_app_judged_wall(app)) ||
             worst < 0)
             return false;
         finding = pyro_finding_add(context, &pyro_rule_slow_read);
@@ -267,7 +267,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (!pyro_file_scans_load(context, &scans))
         return PYRO_VERDICT_QUIET;
     enum pyro_verdict verdict = PYRO_VERDICT_QUIET;
-    double best = best_of(&scans, app), least = pyro_limit(context, SAVING_SHARE) * pyro_app_wall(app);
+    double best = best_of(&scans, app), least = pyro_limit(context, SAVING_SHARE) * pyro_app_judged_wall(app);
     bool cached = any_cached(app); /* blocks of cached RDDs count as input */
     for (size_t i = 0; i < app->stages.count && !context->failed; i++)
         if (scans.bytes[i] > 0 || (!cached && app->stages.items[i].input_bytes > 0))

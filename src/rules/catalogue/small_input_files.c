@@ -185,7 +185,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (app->numbers.input_bytes <= 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};
-    double least = pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app);
+    double least = pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_judged_wall(app);
     examine_sql(context, &cases);
     examine_rdds(context, &cases);
     pyro_cases_merge(context, &cases);

@@ -174,9 +174,10 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                                  PYRO_SLICE_LITERAL("If a second copy of the task on another executor is faster, and "
                                                     "tasks can safely run twice, enable speculation."),
                                  verify);
-    /* The same place slow again and again would be slow in a second copy as well. */
-    bool repeats =
-        found->value[CAUSE] == PYRO_SLOW_UNKNOWN || (found->value[CAUSE] == PYRO_SLOW_WAITING && found->merged > 1);
+    /* The same place slow again and again would be slow in a second copy as well; part of a log does not say whether.
+     */
+    bool repeats = context->app->integrity.partial || found->value[CAUSE] == PYRO_SLOW_UNKNOWN ||
+                   (found->value[CAUSE] == PYRO_SLOW_WAITING && found->merged > 1);
     if (!repeats && !pyro_app_is_local(context->app)) {
         pyro_advice_set(context, advice, "spark.speculation", PYRO_SLICE_LITERAL("true"));
         pyro_advice_set(context, advice, "spark.speculation.multiplier", PYRO_SLICE_LITERAL("3"));
@@ -238,7 +239,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};
     struct pyro_cold cold = {0};
-    double least = fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app));
+    double least =
+        fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_judged_wall(app));
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         if (!is_candidate(context, &app->stages.items[i]) || (!cold.until && !pyro_cold_load(context, &cold)))
             continue;

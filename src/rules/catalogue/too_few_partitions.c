@@ -194,7 +194,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     struct pyro_cold cold;
     if (!pyro_cold_load(context, &cold))
         return PYRO_VERDICT_NOT_APPLICABLE;
-    double least = fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app));
+    double least =
+        fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_judged_wall(app));
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         if (pyro_stage_is_compared(stage) && stage->partitions > 0 && stage->tasks > 0 &&

@@ -228,7 +228,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (app->tasks.count == 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};
-    double least = fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app));
+    double least =
+        fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_judged_wall(app));
     /* Other settings cut files than shuffles, also where both are at one call site. */
     struct pyro_cases files = {0};
     for (size_t i = 0; i < app->stages.count && !context->failed; i++)

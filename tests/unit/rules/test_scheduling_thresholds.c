@@ -235,7 +235,7 @@ static void test_speculation_waste(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct scene scene = scene_new(2, 2);
         struct copies of = cases[i].copies;
-        scene_stage(&scene, 40 + of.count, &of.ms, 1, copies, &of);
+        scene_stage(&scene, 40 + of.count, &of.ms, 1, copies, &of)->partitions = 40;
         if (of.other_ms)
             scene_stage(&scene, 1, &of.other_ms, 1, NULL, NULL);
         scene_judge(&scene, "speculation-waste", cases[i].finds, cases[i].threshold);
