@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,8 +18,10 @@ enum { FUZZ_TEXT_LIMIT = 1 << 20 };
 
 #define FUZZ_CHECK(condition)                                                                                          \
     do {                                                                                                               \
-        if (!(condition))                                                                                              \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
             abort();                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 /* Returns a copy of at most FUZZ_TEXT_LIMIT bytes, followed by PYRO_SCAN_PADDING times `stale` and then by a page that
