@@ -35,7 +35,12 @@ enum replay_run_flag {
     REPLAY_RUN_GONE = 128,   /* ... and its partition needs no run at all */
 };
 
-enum replay_done { REPLAY_DONE = 1, REPLAY_LAUNCHED = 2 /* a pinned one */ };
+enum replay_done {
+    REPLAY_DONE = 1,
+    REPLAY_LAUNCHED = 2, /* a pinned one */
+    REPLAY_IN_LINE = 4,  /* of any run: it waits among its stage's runs again */
+    REPLAY_FOLLOWED = 8  /* the same: the attempt before it has ended, of which there may be two: one and its copy */
+};
 
 /* One run of a task. Those of one partition are adjacent, by attempt; those of a stage as well, stages in the order of
  * their rows. */

@@ -200,6 +200,16 @@ static void end_job(struct pyro_replay *replay, uint32_t number)
             met_job(replay, replay->lists.items[next->first + i], replay->now);
 }
 
+/* An attempt whose turn has come. A task and its copy both have the next attempt behind them: it runs once. */
+static void follow(struct pyro_replay *replay, uint32_t run)
+{
+    bool copy = replay->runs[run].flags & REPLAY_RUN_COPY;
+    if (replay->run_done[replay_head(replay, run)] & REPLAY_DONE || (!copy && replay->run_done[run] & REPLAY_FOLLOWED))
+        return;
+    replay->run_done[run] |= REPLAY_FOLLOWED;
+    pyro_replay_queue_run(replay, replay->stage_of_row[replay_row_of(replay, run)], run);
+}
+
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static void handle(struct pyro_replay *replay, const struct replay_event *event)
@@ -248,8 +258,7 @@ static void handle(struct pyro_replay *replay, const struct replay_event *event)
         pyro_replay_end_run(replay, what);
         break;
     case REPLAY_TASK_QUEUED:
-        if (!(replay->run_done[replay_head(replay, what)] & REPLAY_DONE))
-            pyro_replay_queue_run(replay, replay->stage_of_row[replay_row_of(replay, what)], what);
+        follow(replay, what);
         break;
     case REPLAY_ALLOCATE:
         pyro_replay_allocation_ask(replay);

@@ -176,6 +176,9 @@ void pyro_replay_queue_run(struct pyro_replay *replay, uint32_t number, uint32_t
         replay->no_memory = true;
         return;
     }
+    if (replay->run_done[run] & REPLAY_IN_LINE)
+        return;
+    replay->run_done[run] |= REPLAY_IN_LINE;
     replay->retry_next[run] = REPLAY_NOBODY;
     if (state->retry_first == REPLAY_NOBODY)
         state->retry_first = run;
@@ -192,6 +195,7 @@ static uint32_t take_run(struct pyro_replay *replay, uint32_t number)
     if (run == REPLAY_NOBODY)
         return replay->stages[number].runs.first + state->cursor++;
     state->retry_first = replay->retry_next[run];
+    replay->run_done[run] &= (unsigned char)~REPLAY_IN_LINE;
     return run;
 }
 

@@ -317,6 +317,27 @@ static void test_original_not_run(void **state)
     finish(app, replay);
 }
 
+/* A task fails when its copy succeeds, whose output is lost: both have the third attempt behind them, which runs once.
+ */
+static void test_attempt_behind_two(void **state)
+{
+    (void)state;
+    struct pyro_app *app = fixture_app(START, START + 200);
+    fixture_executor(app, "1", 2, START, PYRO_NONE);
+    fixture_job(app, 0, START, START + 200, ids, 1);
+    fixture_stage(app, 0, START, START + 200);
+    add_run(app, 0, 0, 0, 100, PYRO_TASK_FAILED);
+    struct fixture_task copy = fixture_task(app, 0, "1", START + 50, START + 100);
+    copy.row[PYRO_TASK_attempt] = 1;
+    copy.row[PYRO_TASK_speculative] = 1;
+    fixture_add(app, &copy);
+    add_run(app, 0, 2, 100, 200, PYRO_TASK_SUCCESS);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 200);
+    assert_int_equal(pyro_replay_base(replay).busy_ms, 100 + 50 + 100);
+    finish(app, replay);
+}
+
 /* One of two executors is lost after 100 ms; five tasks of 100 ms. */
 static void test_one_executor(void **state)
 {
@@ -580,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_tasks_not_run),
         cmocka_unit_test(test_fatal_task_not_run),
         cmocka_unit_test(test_original_not_run),
+        cmocka_unit_test(test_attempt_behind_two),
         cmocka_unit_test(test_one_executor),
         cmocka_unit_test(test_driver_alone),
         cmocka_unit_test(test_edits),
