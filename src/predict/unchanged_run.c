@@ -229,6 +229,8 @@ enum pyro_status pyro_predict_prepare(struct pyro_predicted_run *run, const stru
     run->profile = main_profile(app);
     run->allocates = pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
     run->memory_bytes = pyro_app_property_size(app, pyro_app_heap_key(app), 1 << 20, PYRO_DEFAULT_HEAP_BYTES);
+    if (run->memory_bytes <= 0) /* Spark starts no JVM with that */
+        run->memory_bytes = PYRO_DEFAULT_HEAP_BYTES;
     if (!take_executors(run) || !take_spread(run) || !take_start(run) || !pyro_predict_take_host(run))
         return pyro_no_memory(error);
     run->base_cost = (double)NAN;

@@ -45,7 +45,9 @@ static int64_t heap_limit(const struct pyro_app *app, const char *key, int64_t p
     if (app->integrity.settings_unknown)
         return PYRO_NONE;
     int64_t set = pyro_app_property_size(app, key, MIB, PYRO_NONE);
-    return set != PYRO_NONE ? set : peak > PYRO_DEFAULT_HEAP_BYTES ? PYRO_NONE : PYRO_DEFAULT_HEAP_BYTES;
+    if (set > 0) /* Spark starts no JVM with less */
+        return set;
+    return peak > PYRO_DEFAULT_HEAP_BYTES ? PYRO_NONE : PYRO_DEFAULT_HEAP_BYTES;
 }
 
 static int64_t storage_peak(const struct pyro_app *app)

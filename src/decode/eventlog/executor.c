@@ -201,8 +201,8 @@ static bool decode_block_manager(struct pyro_json_reader *json, struct pyro_buil
     pyro_build_time(builder, time_ms);
     struct pyro_executor *row = executor.ptr ? pyro_build_executor(builder, executor) : NULL;
     struct pyro_early_executor *early =
-        executor.ptr && !row && memory != PYRO_NONE ? pyro_build_early_executor(builder, executor) : NULL;
-    if (row && memory != PYRO_NONE)
+        executor.ptr && !row && memory >= 0 ? pyro_build_early_executor(builder, executor) : NULL;
+    if (row && memory >= 0)
         row->storage_memory_bytes = memory;
     else if (early)
         early->storage_memory_bytes = memory;
