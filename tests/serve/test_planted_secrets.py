@@ -47,14 +47,14 @@ def test_reports(log: Path, form: str) -> None:
     assert run.exit == 0
 
 
-def test_tables(log: Path) -> None:
+def test_tables(log: Path, request: pytest.FixtureRequest) -> None:
     shown = b""
-    for table in TABLES:
-        for form in ("json", "csv"):
-            run = pyrometer("sql", log, f"SELECT * FROM {table}", "--format", form)
-            assert run.exit == 0, run.explain()
-            shown += run.out
-    assert shown.count(b"*********(redacted)") > 100
+    for number, table in enumerate(TABLES):  # the other log and test_secrets_everywhere.py have other pairs
+        form = ("json", "csv")[(number + ("everywhere" in request.node.name)) % 2]
+        run = pyrometer("sql", log, f"SELECT * FROM {table}", "--format", form)
+        assert run.exit == 0, run.explain()
+        shown += run.out
+    assert shown.count(b"*********(redacted)") > 50
 
 
 @pytest.fixture(scope="module")
