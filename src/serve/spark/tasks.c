@@ -179,7 +179,8 @@ static bool next_tasks(void *context, struct spark_json *json)
     struct task_list *list = context;
     struct pyro_history_task tasks[SPARK_TASKS_AT_ONCE];
     size_t rest = list->count - list->at, count = rest < SPARK_TASKS_AT_ONCE ? rest : SPARK_TASKS_AT_ONCE;
-    pyro_history_tasks_read(list->history, list->numbers + list->at, count, tasks);
+    if (count > 0)
+        pyro_history_tasks_read(list->history, list->numbers + list->at, count, tasks);
     for (size_t i = 0; i < count; i++) {
         pyro_spark_element(json);
         pyro_spark_write_task(json, list->history, &tasks[i]);
