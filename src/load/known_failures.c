@@ -25,8 +25,8 @@ static uint64_t key_of(enum fact fact, uint64_t what, uint64_t number)
 static struct pyro_slice simple_name(struct pyro_slice name)
 {
     const char *dot = name.len ? memrchr(name.ptr, '.', name.len) : NULL;
-    size_t head = dot ? (size_t)(dot - name.ptr) + 1 : 0;
-    return (struct pyro_slice){name.ptr + head, name.len - head};
+    return dot ? (struct pyro_slice){dot + 1, (size_t)(name.ptr + name.len - dot) - 1}
+               : name; /* name.ptr may be NULL */
 }
 
 /* Adds the next outer exception of a chain to the hash of those inside of it. */
