@@ -376,6 +376,8 @@ class Accounts:
             known = first_submission.get(stage.id)
             if known is None or (stage.submitted is not None and stage.submitted < known):
                 first_submission[stage.id] = stage.submitted
+        for task in self.app.tasks:
+            first_submission.setdefault(task.stage[0], None)
         owners: Dict[int, int] = {}
         for stage_id, submitted in first_submission.items():
             listing = sorted(job.id for job in self.app.jobs.values() if stage_id in job.stage_ids)
@@ -408,8 +410,9 @@ class Accounts:
 
     def parents_of(self, stage_id: int) -> List[int]:
         attempts: List[Stage] = [stage for stage in self.app.stages.values() if stage.id == stage_id]
-        newest = max(attempts, key=lambda stage: stage.attempt)
-        parents = newest.parents or self.app.listed_parents.get(stage_id, [])
+        if not attempts:
+            return []  # known by its tasks alone
+        parents = max(attempts, key=lambda stage: stage.attempt).parents or self.app.listed_parents.get(stage_id, [])
         # Spark numbers parents before their children; anything else is damage and would allow cycles.
         return [parent for parent in parents if parent < stage_id]
 
