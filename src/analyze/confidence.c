@@ -6,7 +6,7 @@
  *     - min(0.5, tasks started and never ended / tasks started), of an application that is over
  *     - min(0.5, 0.2 x missing parts of a rolling log)
  *     - min(0.5, events missing inside the log / all of their kind), of the kind that lacks most
- *     - min(0.2, the same of executors)
+ *     - min(0.4, the same of executors)
  *     - 0.1 when truncated - 0.2 when compacted - 0.05 when still in progress
  *     - 0.2 when the beginning is missing - 0.1 when no setting was read
  *     - 0.1 when read from REST answers, and 0.1 more when the server had thrown away jobs, stages or SQL executions
@@ -170,7 +170,7 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     if (over && !(excluded.len > 0 && integrity->tasks_ended == 0))
         penalty += fmin(0.5, share(lost, integrity->tasks_started));
     penalty += fmin(0.5, 0.2 * (double)integrity->missing_parts);
-    penalty += fmin(0.5, missing.worst) + fmin(0.2, missing.executors);
+    penalty += fmin(0.5, missing.worst) + fmin(0.4, missing.executors);
     penalty += integrity->truncated ? 0.1 : 0;
     penalty += integrity->compacted ? 0.2 : 0;
     penalty += integrity->beginning_missing ? 0.2 : 0;

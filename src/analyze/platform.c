@@ -50,8 +50,10 @@ static struct pyro_slice master_of(const struct pyro_app *app)
 bool pyro_app_is_local(const struct pyro_app *app)
 {
     struct pyro_slice master = master_of(app);
-    if (!master.ptr && app->integrity.settings_unknown && app->tasks.count > 0) /* tasks of a cluster run elsewhere */
-        return pyro_slice_is(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_executor, 0)), "driver");
+    bool unknown = app->integrity.settings_unknown && app->tasks.count > 0;
+    if (!master.ptr) /* tasks of a cluster do not run in the driver */
+        return unknown &&
+               pyro_slice_is(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_executor, 0)), "driver");
     return pyro_slice_is(master, "local") || pyro_slice_starts_with(master, "local[");
 }
 

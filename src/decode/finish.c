@@ -354,13 +354,17 @@ static uint64_t starts_missing(const struct pyro_builder *builder)
     return started > 0 ? ended + builder->started_tasks.count - started : 0;
 }
 
-/* An executor loses its block manager when it is removed. One that is only registered again has a new one. */
+/* An executor loses its block manager when it is removed. Where shuffle files could not be fetched, Spark takes it away
+ * too; the executor then registers a new one with its next heartbeat, which comes every 10 s. */
+enum { REGISTERED_WITHIN_MS = 30000 };
+
 static uint64_t removals_missing(const struct pyro_builder *builder, const struct pyro_app *app)
 {
     uint64_t missing = 0;
     for (size_t i = 0; i < app->executors.count; i++) {
         const uint64_t *event = pyro_map_get(&builder->block_managers, i);
-        missing += app->executors.items[i].removed_ms == PYRO_NONE && event && *event % 2 == 1;
+        missing += app->executors.items[i].removed_ms == PYRO_NONE && event && *event % 2 == 1 &&
+                   pyro_sub_saturating(builder->latest_ms, (int64_t)(*event / 2)) > REGISTERED_WITHIN_MS;
     }
     return missing;
 }

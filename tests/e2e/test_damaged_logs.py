@@ -16,9 +16,9 @@ import pytest
 from conftest import ROOT, lines_of, run_command
 
 # What nothing in a log shows.
-UNNOTICED = {"other order", "1 % missing", "no ExecutorRemoved"}
+UNNOTICED = {"other order", "1 % missing"}
 # Kinds of which a damaged log may have none at all.
-KINDS = ["ExecutorAdded", "ExecutorRemoved", "JobStart", "StageSubmitted", "StageCompleted"]
+KINDS = ["ExecutorAdded", "JobStart", "StageSubmitted", "StageCompleted"]
 
 Lines = List[bytes]
 Damage = Callable[[Lines, random.Random], Lines]
