@@ -42,8 +42,6 @@ THINGS: Dict[str, Tuple[Callable[[int], bytes], List[str]]] = {
     "deep stacks": (growing.deep_stack, ["flame", "INPUT", "-o", "OUT.svg"]),
 }
 
-LEAST: Dict[Tuple[str, ...], int] = {}
-
 pytestmark = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind counts the instructions")
 
 
@@ -59,11 +57,8 @@ def count(make: Callable[[int], bytes], words: List[str], size: int, folder: Pat
 
 
 def check(make: Callable[[int], bytes], words: List[str], size: int, folder: Path) -> None:
-    """Less what the command costs with almost no input, which is about the same whatever is in it."""
-    if tuple(words) not in LEAST:
-        LEAST[tuple(words)] = count(make, words, 1, folder / "1")
-    least = LEAST[tuple(words)]
-    once, twice = (count(make, words, number, folder / str(number)) for number in (size, 2 * size))
+    """Less what the command costs with almost no input of the same kind."""
+    least, once, twice = (count(make, words, number, folder / str(number)) for number in (1, size, 2 * size))
     assert twice - least <= MOST * (once - least), f"{once - least} instructions for {size}, {twice - least} for twice as many"
 
 
