@@ -157,7 +157,7 @@ static const char *const values[] = {"",
                                      "folded",
                                      "nan",
                                      "\xff\xfe",
-                                     "made?token=" MADE_SECRET,
+                                     ("made?token=" MADE_SECRET),
                                      "sqlite:/nowhere/x.db",
                                      "2024-01-01T00:00:00.000GMT",
                                      "(a+)+$"};

@@ -51,7 +51,7 @@ static void properties(struct making *making, const char *key)
 static void stage_info(struct making *making, bool ended)
 {
     static const char *const names[] = {"join at etl.py:12", "count at Main.scala:7", "", "save at <console>:1",
-                                        "map at x?password=" MADE_SECRET};
+                                        ("map at x?password=" MADE_SECRET)};
     static const char *const failures[] = {NULL,
                                            NULL,
                                            NULL,
@@ -213,7 +213,7 @@ static void executor_removed(struct making *making)
         "Command exited with code 137",
         "Executor decommission: worker decommissioned",
         "",
-        "Token " MADE_SECRET};
+        ("Token " MADE_SECRET)};
     made_begin(making, "ExecutorRemoved");
     made_number(making, "Timestamp", made_later(making));
     executor_id(making, "Executor ID");
