@@ -52,6 +52,8 @@ static size_t skip_long_record(struct pyro_feed *feed, const char *bytes, size_t
 bool pyro_feed_add(struct pyro_feed *feed, const char *bytes, size_t len)
 {
     struct pyro_chunk *chunk = &feed->chunk;
+    if (len == 0)
+        return true; /* `bytes` may be null then */
     for (const char *at = bytes, *end = at + len; at < end;) {
         if (feed->discarded) {
             bool ok;
