@@ -283,11 +283,10 @@ static size_t first_node_of(const struct pyro_app *app, int64_t sql)
 
 bool pyro_stage_was_coalesced(const struct pyro_app *app, const struct pyro_stage *stage)
 {
-    const struct pyro_sql_node *end = app->sql_nodes.items + app->sql_nodes.count;
-    for (const struct pyro_sql_node *node = app->sql_nodes.items + first_node_of(app, stage->sql);
-         node < end && node->sql == stage->sql; node++)
-        if (pyro_slice_starts_with(node->name, "AQEShuffleRead") ||
-            pyro_slice_starts_with(node->name, "CustomShuffleReader"))
+    const struct pyro_sql_node *nodes = app->sql_nodes.items;
+    for (size_t i = first_node_of(app, stage->sql); i < app->sql_nodes.count && nodes[i].sql == stage->sql; i++)
+        if (pyro_slice_starts_with(nodes[i].name, "AQEShuffleRead") ||
+            pyro_slice_starts_with(nodes[i].name, "CustomShuffleReader"))
             return true;
     return false;
 }
