@@ -343,6 +343,8 @@ static void check(const struct fake_request *request, const struct fake_answer *
         return;
     if (answer->status == 200 && !head && strncmp(answer->type, "application/json", 16) == 0)
         fuzz_check_json(answer->body.data, answer->body.len, false);
+    else if (answer->status == 400) /* repeats what the request itself says, as Spark's server does */
+        FUZZ_CHECK(fuzz_is_utf8(answer->body.data, answer->body.len));
     else if (strncmp(answer->type, "text/", 5) == 0)
         fuzz_check_text(answer->body.data, answer->body.len);
 }
