@@ -32,18 +32,21 @@ static double share_of(const struct pyro_app *app, const struct pyro_finding *fi
     return fmax(wall_share, core > 0 ? saved / core : 0);
 }
 
-enum pyro_severity pyro_finding_severity(const struct pyro_app *app, const struct pyro_finding *finding)
+static enum pyro_severity severity_of(const struct pyro_finding *finding, double share)
 {
-    enum pyro_severity time = rank(share_of(app, finding), share_borders);
+    enum pyro_severity time = rank(share, share_borders);
     enum pyro_severity risk = rank(fmax(finding->failure_risk, finding->harm), risk_borders);
     return time > risk ? time : risk;
 }
 
+enum pyro_severity pyro_finding_severity(const struct pyro_app *app, const struct pyro_finding *finding)
+{
+    return severity_of(finding, share_of(app, finding));
+}
+
 bool pyro_finding_matters_in_part(const struct pyro_app *app, const struct pyro_finding *finding)
 {
-    double share = share_of(app, finding) / 2;
-    return rank(share, share_borders) > PYRO_SEVERITY_LOW ||
-           rank(fmax(finding->failure_risk, finding->harm), risk_borders) > PYRO_SEVERITY_LOW;
+    return severity_of(finding, share_of(app, finding) / 2) > PYRO_SEVERITY_LOW;
 }
 
 static int compare_int(int64_t a, int64_t b)

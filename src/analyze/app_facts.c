@@ -193,21 +193,26 @@ double pyro_slots_between(const struct pyro_app *app, const struct pyro_stage *s
     return length > 0 ? sum / length : at_once;
 }
 
+static bool was_drained(const struct pyro_executor *executor)
+{
+    bool own;
+    return executor->removed_ms != PYRO_NONE && pyro_removal_is_decommission(executor->remove_reason, &own);
+}
+
 const struct pyro_drained *pyro_drained_executors(const struct pyro_app *app, struct pyro_arena *arena)
 {
     struct pyro_drained *drained = pyro_arena_array(arena, app->executors.count + 1, sizeof(*drained));
-    bool any = false, own;
-    for (size_t i = 0; drained && i < app->executors.count; i++) {
-        const struct pyro_executor *executor = &app->executors.items[i];
+    bool *wanted = pyro_arena_array(arena, app->executors.count + 1, sizeof(*wanted)), any = false;
+    if (!drained || !wanted)
+        return NULL;
+    for (size_t i = 0; i < app->executors.count; i++) {
         drained[i] = (struct pyro_drained){PYRO_NONE, PYRO_NONE};
-        any = any || (executor->removed_ms != PYRO_NONE && pyro_removal_is_decommission(executor->remove_reason, &own));
+        wanted[i] = was_drained(&app->executors.items[i]);
+        any |= wanted[i];
     }
-    for (size_t row = 0; drained && any && row < app->tasks.count; row++) {
+    for (size_t row = 0; any && row < app->tasks.count; row++) {
         int64_t at = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, row);
-        const struct pyro_executor *executor =
-            at >= 0 && at < (int64_t)app->executors.count ? &app->executors.items[at] : NULL;
-        if (!executor || executor->removed_ms == PYRO_NONE ||
-            !pyro_removal_is_decommission(executor->remove_reason, &own))
+        if (at < 0 || at >= (int64_t)app->executors.count || !wanted[at])
             continue;
         int64_t launch = pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
                 finish = pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row);

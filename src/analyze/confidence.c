@@ -54,8 +54,8 @@ static bool note_beginning(struct pyro_app *app)
  * without any start of a job knows nothing of jobs, however many other lines it has. */
 struct missing {
     uint64_t events;
-    double worst,
-        executors; /* executors: their share alone; their tasks tell what was done, but not with which slots */
+    double worst;
+    double executors; /* their share alone: their tasks tell what was done, but not with which slots */
 };
 
 static void add_missing(struct missing *missing, uint64_t events, uint64_t known)

@@ -11,14 +11,11 @@
 #include "base/json/unescape.h"
 #include "base/memory/allocator.h"
 #include "base/secrets/secrets.h"
-#include "decode/artefact_guess.h"
-#include "decode/artefact_kinds.h"
 #include "decode/sparkview/listener.h"
 #include "history/last_job.h"
 #include "history/line_event.h"
 #include "load/lines.h"
 #include "load/load.h"
-#include "source/discovery/walk.h"
 
 enum {
     FIRST_TAIL_BYTES = 16 << 10,
@@ -297,17 +294,13 @@ static enum pyro_status say_two(const struct pyro_log *log, const struct scan *s
 /* Of a file that has no event at all, what it looks like instead. */
 static enum pyro_status say_no_application(const struct pyro_log *log, struct pyro_error *error)
 {
-    struct pyro_error unread = {.size = sizeof(unread)};
-    const char *reason = log->layout == PYRO_LAYOUT_LOGS ? "no file of it says when the application ran"
-                                                         : "it has no start event of an application";
-    char *head = log->layout == PYRO_LAYOUT_SINGLE ? pyro_allocate(NULL, PYRO_ARTEFACT_HEAD) : NULL, what[160];
-    size_t len;
-    if (head && pyro_part_head(&log->parts[0], NULL, head, PYRO_ARTEFACT_HEAD, &len, &unread) == PYRO_OK &&
-        pyro_artefact_guess((struct pyro_slice){head, len}, len < PYRO_ARTEFACT_HEAD, what, sizeof(what)))
+    char what[160];
+    if (log->layout == PYRO_LAYOUT_SINGLE && pyro_log_guess(log, what, sizeof(what)))
         pyro_error_describe(error, PYRO_ERROR_INPUT, "is not a Spark event log, but %s", what);
     else
-        pyro_error_describe(error, PYRO_ERROR_INPUT, "%s", reason);
-    pyro_release(NULL, head);
+        pyro_error_describe(error, PYRO_ERROR_INPUT,
+                            log->layout == PYRO_LAYOUT_LOGS ? "no file of it says when the application ran"
+                                                            : "it has no start event of an application");
     pyro_error_at(error, log->path.ptr, UINT64_MAX);
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }

@@ -50,20 +50,17 @@ static bool note_damage(void *context, const char *damage)
     return pyro_app_note(target->builder.app, pyro_slice_from(note));
 }
 
-/* "; it is text without times", where its beginning says what a log without events is instead. */
-static void say_what_it_is(const struct pyro_log *log, char *ret, size_t size)
+bool pyro_log_guess(const struct pyro_log *log, char *ret, size_t size)
 {
-    enum { MOST = 200 };
     struct pyro_error refused = {.size = sizeof(refused)};
     size_t len = 0;
-    char what[MOST];
-    char *head = pyro_slice_is(log->path, "-") ? NULL : pyro_allocate(NULL, PYRO_ARTEFACT_HEAD);
-    ret[0] = '\0';
-    if (head && log->part_count == 1 &&
-        pyro_part_head(&log->parts[0], NULL, head, PYRO_ARTEFACT_HEAD, &len, &refused) == PYRO_OK &&
-        pyro_artefact_guess((struct pyro_slice){head, len}, len < PYRO_ARTEFACT_HEAD, what, sizeof(what)))
-        snprintf(ret, size, "; it is %s", what);
+    if (log->part_count != 1 || pyro_slice_is(log->path, "-"))
+        return false;
+    char *head = pyro_allocate(NULL, PYRO_ARTEFACT_HEAD);
+    bool guessed = head && pyro_part_head(&log->parts[0], NULL, head, PYRO_ARTEFACT_HEAD, &len, &refused) == PYRO_OK &&
+                   pyro_artefact_guess((struct pyro_slice){head, len}, len < PYRO_ARTEFACT_HEAD, ret, size);
     pyro_release(NULL, head);
+    return guessed;
 }
 
 static enum pyro_status finish(struct target *target, const struct pyro_log *log, struct pyro_app **ret,
@@ -71,15 +68,15 @@ static enum pyro_status finish(struct target *target, const struct pyro_log *log
 {
     const struct pyro_integrity *integrity = &target->builder.app->integrity;
     if (pyro_builder_known_events(&target->builder) == 0) {
-        char what[224];
-        say_what_it_is(log, what, sizeof(what));
+        char what[200];
+        bool guessed = pyro_log_guess(log, what, sizeof(what));
         if (integrity->bytes == 0)
             pyro_error_describe(error, PYRO_ERROR_INPUT,
                                 "the file is empty: Spark has not written an event yet, or this is not an event log");
         else
             pyro_error_describe(error, PYRO_ERROR_INPUT,
-                                "this is not a Spark event log: none of its %llu lines has a Spark event%s",
-                                (unsigned long long)integrity->lines, what);
+                                "this is not a Spark event log: none of its %llu lines has a Spark event%s%s",
+                                (unsigned long long)integrity->lines, guessed ? "; it is " : "", guessed ? what : "");
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }
