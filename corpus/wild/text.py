@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Callable, List
+from typing import Any, Callable, Dict, Iterable, List, Sequence
 
 from .forms import TEXT_WAYS, Error, Files, Form, Text, make_form
 
@@ -129,6 +129,24 @@ def glue(app: str) -> Files:
     return driver(app, log(app, head=glue_line))
 
 
+def cloudera_line(second: int, level: str, logger: str, message: str) -> str:
+    return f"26/03/04 05:06:{second:02} {level:5} scheduler.{logger}: [dag-scheduler-event-loop]: {message}"
+
+
+@form("headers with the thread in brackets behind the logger", "Cloudera, Kyuubi", PLAIN)
+def cloudera(app: str) -> Files:
+    return driver(app, log(app, head=cloudera_line))
+
+
+def hdinsight_line(second: int, level: str, logger: str, message: str) -> str:
+    return f"2026-03-04 05:06:{second:02},321 {level} {logger} [Driver]: {message}"
+
+
+@form("headers with the thread in brackets and no colon behind the logger", "HDInsight, Synapse", PLAIN)
+def hdinsight(app: str) -> Files:
+    return driver(app, log(app, head=hdinsight_line))
+
+
 @form("lines of the submitting program before the log", "`gcloud dataproc jobs wait`", PLAIN)
 def dataproc(app: str) -> Files:
     return driver(app, b"Job [9f3c] submitted.\nWaiting for job output...\n" + log(app))
@@ -168,6 +186,82 @@ def text_utf_16(app: str) -> Files:
 @form("text log with a byte order mark", "PowerShell, Windows", PLAIN)
 def text_mark(app: str) -> Files:
     return driver(app, b"\xef\xbb\xbf" + log(app))
+
+
+def azure_record(app: str, second: int, level: str, logger: str, message: str, more: Sequence[str]) -> Dict[str, Any]:
+    """Of the diagnostic emitter of Azure."""
+    time = f"2026-03-04T05:06:{second:02}.250Z"
+    properties: Dict[str, Any] = {"timestamp": time, "message": message, "logger_name": f"org.apache.spark.scheduler.{logger}",
+                                  "level": level, "thread_name": "dag-scheduler-event-loop"}
+    if more:
+        stack = [message.partition("): ")[2], *more]
+        properties["exception"] = {"exception_class": stack[0].partition(":")[0], "stacktrace": "\n".join(stack)}
+    return {"timestamp": time, "category": "Log", "workspaceName": "wild", "sparkPool": "small", "livyId": "17", "applicationId": app,
+            "applicationName": "wild", "executorId": "driver", "properties": properties}
+
+
+def azure_records(app: str) -> List[Dict[str, Any]]:
+    return [azure_record(app, second, level, logger, message.format(app=app), more) for second, level, logger, message, more in RECORDS]
+
+
+def json_lines(rows: Iterable[Any]) -> bytes:
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def among_metrics(rows: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    metric = {**rows[0], "category": "Metrics", "properties": {"metricType": "Gauge", "name": "jvm.heap.used", "value": 7}}
+    event = {**rows[0], "category": "EventLog", "properties": {"Event": "SparkListenerBlockManagerAdded", "Timestamp": 1}}
+    return [one for row in rows for one in (row, metric, event)]
+
+
+def emitted(app: str) -> str:
+    return f"application_1772600000000_{app[-4:]}"
+
+
+@form("records of a log as JSON, among metrics and events", "Synapse's diagnostic emitter, files in a storage account",
+      PLAIN._replace(notes=("metrics and events, were left out: 24",)))
+def synapse_records(app: str) -> Files:
+    return driver(emitted(app), json_lines(among_metrics(azure_records(emitted(app)))))
+
+
+@form("records of a log as JSON, many to a line", "Event Hubs (`{\"records\": [...]}`)", PLAIN)
+def event_hub_records(app: str) -> Files:
+    rows = azure_records(emitted(app))
+    return driver(emitted(app), json_lines({"records": rows[at:at + 5]} for at in range(0, len(rows), 5)))
+
+
+@form("records of a log as JSON, in an array", "Event Hubs, queries of Log Analytics", PLAIN)
+def array_of_records(app: str) -> Files:
+    rows = ",\n".join(json.dumps(row) for row in azure_records(emitted(app)))
+    return driver(emitted(app), f"[\n{rows}\n]\n".encode())
+
+
+@form("records of a log as JSON, with their properties as a text", "resource logs of Azure Monitor", PLAIN)
+def records_with_texts(app: str) -> Files:
+    rows = azure_records(emitted(app))
+    return driver(emitted(app), json_lines({"time": row["timestamp"], "resourceId": "/WILD", "category": "BigDataPoolDriverLogs", "level": "Informational",
+                                   "properties": json.dumps({**row["properties"], "applicationId": emitted(app)})} for row in rows))
+
+
+@form("records of a log as JSON, with a tenant and a workspace", "Microsoft Fabric's diagnostic emitter", PLAIN)
+def fabric_records(app: str) -> Files:
+    left_out = ("workspaceName", "sparkPool", "livyId")
+    more = {"fabricLivyId": "8", "userId": "u", "fabricTenantId": "t", "capacityId": "c", "artifactType": "SynapseNotebook",
+            "fabricWorkspaceId": "w", "executorMin": "1", "executorMax": "9", "isHighConcurrencyEnabled": "false"}
+    rows = azure_records(emitted(app))
+    return driver(emitted(app), json_lines({**{key: value for key, value in row.items() if key not in left_out}, **more} for row in rows))
+
+
+@form("rows of a table of logs as JSON", "Log Analytics (`SparkLoggingEvent_CL`), exports of it", PLAIN)
+def log_analytics_rows(app: str) -> Files:
+    def row(one: Dict[str, Any]) -> Dict[str, Any]:
+        inner = one["properties"]
+        flat = {"TimeGenerated": inner["timestamp"][:-1] + "0000Z", "Message": inner["message"], "Level": inner["level"].title(),
+                "logger_name_s": inner["logger_name"], "thread_name_s": inner["thread_name"], "applicationId_s": one["applicationId"],
+                "executorId_s": "driver", "Type": "SparkLoggingEvent_CL"}
+        return {**flat, "exception_stacktrace_s": inner["exception"]["stacktrace"]} if "exception" in inner else flat
+
+    return driver(emitted(app), json_lines(row(one) for one in azure_records(emitted(app))))
 
 
 def structured(second: int, level: str, logger: str, message: str) -> str:

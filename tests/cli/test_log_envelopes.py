@@ -165,3 +165,41 @@ def test_a_log_of_an_unknown_form_says_so(pyrometer: Command) -> None:
     (pyrometer.folder / "stderr").write_text("Mon 10h15 [E] something failed\nMon 10h16 [I] fine\n", encoding="utf-8")
     made = document(pyrometer, "errors", "stderr")
     assert made["errors"] == [] and any("--pattern" in note["text"] for note in made["notes"])
+
+
+def azure_row(executor: str, second: int, level: str, message: str, **more: Any) -> str:
+    """A record of the diagnostic emitter of Azure Synapse and Microsoft Fabric."""
+    inner = {"timestamp": f"2026-03-04T05:06:{second:02}.100Z", "message": message, "logger_name": "org.apache.spark.executor.Executor",
+             "level": level, "thread_name": "Executor task launch worker", **more}
+    return json.dumps({"timestamp": inner["timestamp"], "category": "Log", "applicationId": "application_1772600000000_0001",
+                       "executorId": executor, "properties": inner})
+
+
+def test_records_of_several_processes_in_one_stream(pyrometer: Command) -> None:
+    stack = "com.example.LateException: 3\n\tat com.example.Job.run(Job.scala:9)"
+    rows = [azure_row("1", 1, "INFO", "Running task 0.0 in stage 0.0 (TID 0)"), azure_row("2", 1, "INFO", "Running task 1.0 in stage 0.0 (TID 1)"),
+            azure_row("1", 4, "ERROR", "Exception in task 0.0 in stage 0.0 (TID 0)", exception={"exception_class": "com.example.LateException", "stacktrace": stack}),
+            azure_row("2", 5, "ERROR", "quota of \"a\" is used\nup", source_host="vm-7", **{"class": "com.example.Quota", "method": "take"})]
+    path = pyrometer.folder / "records.json"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    late, quota = sorted(document(pyrometer, "errors", path)["errors"], key=lambda one: str(one["time_ms"]))
+    assert (late["classes"], late["containers"], late["executors"]) == (["com.example.LateException"], ["application_1772600000000_0001/1"], ["1"])
+    assert late["frames"] == ["com.example.Job.run(Job.scala:9)"] and late["logger"] == "org.apache.spark.executor.Executor"
+    assert (quota["classes"], quota["containers"]) == ([], ["application_1772600000000_0001/2"])
+    assert quota["text"].endswith('Executor: quota of "a" is used\nup')
+    (application,) = document(pyrometer, "timeline", path)["applications"]
+    assert application["id"] == "application_1772600000000_0001"
+
+
+def test_records_that_are_cut_or_damaged(pyrometer: Command) -> None:
+    rows = [azure_row("1", second, "INFO", f"step {second}") for second in range(6)]
+    path = pyrometer.folder / "driver.log"
+    for text, records in (
+        ('{"records":[' + ",".join(rows) + "]}", 6),
+        ('{"records":[' + ",".join(rows)[:-20], 5),
+        ("\n".join(rows)[:-20], 5),
+        ("\n".join([*rows[:3], "{}", '{"records":[]}', "[]", "[", "]", *rows[3:]]), 6),
+        ('{"records":[' + ",".join([rows[0]] * 2 + ["7", "null", '"a"', "[]"] + rows[2:]) + "]}", 6),
+    ):
+        path.write_text(text, encoding="utf-8")
+        assert document(pyrometer, "top", path)["records"] == records, text[:80]

@@ -12,6 +12,7 @@
 
 #include "decode/logs/layout.h"
 #include "decode/logs/named_task.h"
+#include "decode/logs/records/logger_record.h"
 #include "decode/logs/records/records.h"
 #include "model/column.h"
 
@@ -66,6 +67,10 @@ static void known_headers(void **state)
         {"[2024-03-01 10:15:02,5] [INFO] [t-1] [task 1.0 in stage 2.0 (TID 9)] X: y", T0 + 500, false, PYRO_LEVEL_INFO,
          "X", "t-1", "task 1.0 in stage 2.0 (TID 9)", "y"},
         {"INFO 2024-03-01 10:15:02 X: y", T0, false, PYRO_LEVEL_INFO, "X", NULL, NULL, "y"},
+        {"24/03/01 10:15:02 INFO  b.A: [main]: y", T0, false, PYRO_LEVEL_INFO, "b.A", "main", NULL, "y"},
+        {"24/03/01 10:15:02 INFO b.A: [y]", T0, false, PYRO_LEVEL_INFO, "b.A", NULL, NULL, "[y]"},
+        {"24/03/01 10:15:02 INFO b.A: [y] z: x", T0, false, PYRO_LEVEL_INFO, "b.A", NULL, NULL, "[y] z: x"},
+        {"24/03/01 10:15:02 INFO b.A [main]: y", T0, false, PYRO_LEVEL_INFO, "b.A", "main", NULL, "y"},
         {"2024-03-01 10:15:02,123 INFO [main] b.A (A.scala:logInfo(12)): y", T0 + 123, false, PYRO_LEVEL_INFO, "b.A",
          "main", NULL, "y"},
         {"2024-03-01 10:15:02,123 INFO org.apache.A (A.java:run(12)) - y", T0 + 123, false, PYRO_LEVEL_INFO,
@@ -303,11 +308,62 @@ static void paths(void **state)
     }
 }
 
+/* A record of a logger as JSON, as text; NULL: it is none of a log. */
+static void assert_record(const char *line, size_t size, const char *expected)
+{
+    char padded[1024] = {0}, inner[256];
+    struct pyro_logger_record record;
+    struct pyro_strbuf out;
+    assert_true(strlen(line) + PYRO_SCAN_PADDING <= sizeof(padded));
+    memcpy(padded, line, strlen(line));
+    bool whole =
+        pyro_logger_record_read(pyro_scan_best(), (struct pyro_slice){padded, strlen(line)}, inner, size, &record);
+    assert_int_equal(whole && pyro_logger_record_is_log(&record), expected != NULL);
+    if (!expected)
+        return;
+    pyro_strbuf_init(&out, NULL);
+    pyro_logger_record_write(&record, &out);
+    assert_text(pyro_strbuf_slice(&out), expected);
+    pyro_strbuf_done(&out);
+}
+
+static void logger_records(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"time\":\"2024-03-01T10:15:02Z\",\"properties\":\"{\\\"Level\\\":\\\"Warning\\\","
+                               "\\\"Message\\\":\\\"y\\\"}\"}";
+    assert_record(text, 256, "2024-03-01T10:15:02Z WARN y");
+    assert_record(text, 64, NULL); /* no room for the properties */
+    assert_record(text, 0, NULL);
+    assert_record(
+        "{\"properties\":{\"level\":\"INFO\",\"message\":\"in\",\"logger_name\":\"b.A\",\"thread_name\":\"t 1\"},"
+        "\"message\":\"out\",\"timestamp\":\"2024-03-01T10:15:02.5Z\"}",
+        256, "2024-03-01T10:15:02.5Z INFO [t 1] b.A: in");
+    assert_record(
+        "{\"@timestamp\":\"2024-03-01T10:15:02Z\",\"log.level\":\"ERROR\",\"message\":\"y\",\"error.type\":\"b.E\","
+        "\"error.message\":\"z\",\"error.stack_trace\":\"\\tat b.A.f(A.scala:1)\",\"thread\":\"a]b\",\"logger\":\"a "
+        "b\"}",
+        256, "2024-03-01T10:15:02Z ERROR y\nb.E: z\n\tat b.A.f(A.scala:1)");
+    assert_record("{\"timestamp\":\"2024-03-01T10:15:02Z\",\"level\":\"INFO\",\"message\":\"y\",\"exception\":\"b.E\"}",
+                  256, "2024-03-01T10:15:02Z INFO y\nb.E");
+    static const char *const others[] = {"{\"timestamp\":\"2024-03-01T10:15:02Z\",\"level\":\"INFO\"}",
+                                         "{\"timestamp\":\"2024-03-01T10:15:02Z\",\"level\":\"4\",\"message\":\"y\"}",
+                                         "{\"timestamp\":\"noon\",\"level\":\"INFO\",\"message\":\"y\"}",
+                                         "{\"timestamp\":7,\"level\":\"INFO\",\"message\":\"y\"}",
+                                         "{\"timestamp\":\"2024-03-01T10:15:02Z\",\"level\":\"INFO\",\"message\":\"y\"",
+                                         "{\"properties\":{\"properties\":{\"properties\":{\"level\":\"INFO\"}}}}",
+                                         "7",
+                                         ""};
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        assert_record(others[i], 256, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_headers), cmocka_unit_test(calendar), cmocka_unit_test(own_patterns),
-        cmocka_unit_test(records),       cmocka_unit_test(tasks),    cmocka_unit_test(paths),
+        cmocka_unit_test(known_headers), cmocka_unit_test(logger_records), cmocka_unit_test(calendar),
+        cmocka_unit_test(own_patterns),  cmocka_unit_test(records),        cmocka_unit_test(tasks),
+        cmocka_unit_test(paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

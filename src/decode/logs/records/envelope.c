@@ -4,6 +4,7 @@
 #include "base/json/unescape.h"
 #include "base/numbers/calendar.h"
 #include "decode/logs/layout.h"
+#include "decode/logs/records/logger_record.h"
 #include "model/column.h"
 #include "model/failure_text.h"
 
@@ -350,17 +351,123 @@ static bool open_json(struct pyro_log_envelope *envelope, struct pyro_slice line
     return true;
 }
 
+/* ---- Records of loggers ------------------------------------------------------------------------------------------ */
+
+/* One line of a head, or one record of it, with the padding that readers of JSON need. */
+struct head_line {
+    char text[JSON_HEAD + PYRO_SCAN_PADDING];
+};
+
+static void copy_line(struct head_line *ret, struct pyro_slice line)
+{
+    memcpy(ret->text, line.ptr, line.len);
+    memset(ret->text + line.len, 0, PYRO_SCAN_PADDING);
+}
+
+static bool is_record(const struct pyro_scan *scan, struct pyro_slice line, bool *ret_object)
+{
+    char buffer[JSON_HEAD];
+    struct pyro_logger_record record;
+    *ret_object = pyro_logger_record_read(scan, line, buffer, sizeof(buffer), &record);
+    return *ret_object && pyro_logger_record_is_log(&record);
+}
+
+/* Whether the lines of a head are records of loggers as JSON, among them metrics and events of the same stream. */
+static bool find_records(const struct pyro_scan *scan, struct pyro_slice head)
+{
+    struct head_line copy;
+    struct pyro_json_reader batch;
+    struct pyro_slice line, element;
+    unsigned records = 0, objects = 0, others = 0;
+    for (unsigned n = 0; n < LINES_MOST && pyro_next_line(&head, &line); n++) {
+        bool object = false, first = true;
+        if (line.len == 0 || (*line.ptr != '{' && *line.ptr != '[')) {
+            others += line.len > 1; /* not "]" */
+            continue;
+        }
+        line.len = line.len < JSON_HEAD ? line.len : JSON_HEAD;
+        copy_line(&copy, line);
+        line.ptr = copy.text;
+        if (pyro_logger_batch_begin(scan, line, &batch)) {
+            while (pyro_logger_batch_next(&batch, &first, &element)) {
+                records += is_record(scan, element, &object);
+                objects += object;
+            }
+        } else {
+            records += is_record(scan, line, &object);
+            objects += object;
+        }
+    }
+    return records > 0 && objects > others;
+}
+
+bool pyro_log_envelope_is_batch(const struct pyro_log_envelope *envelope, struct pyro_slice line,
+                                struct pyro_json_reader *ret)
+{
+    return envelope->kind == PYRO_ENVELOPE_RECORD && pyro_logger_batch_begin(envelope->scan, line, ret);
+}
+
+/* "application_1772600000000_0001/driver": streams hold the records of many processes. */
+static struct pyro_slice name_source(struct pyro_log_envelope *envelope, const struct pyro_logger_record *record,
+                                     struct pyro_enveloped_line *ret)
+{
+    const struct pyro_slice *application = &record->parts[PYRO_PART_APPLICATION];
+    const struct pyro_slice *executor = &record->parts[PYRO_PART_EXECUTOR];
+    struct pyro_strbuf *out = &envelope->source;
+    pyro_strbuf_clear(out);
+    pyro_text_decode(out, *application, NULL);
+    size_t len = out->len;
+    if (len > 0 && executor->len > 0)
+        pyro_strbuf_add_char(out, '/');
+    size_t from = out->len;
+    pyro_text_decode(out, *executor, NULL);
+    struct pyro_slice all = pyro_strbuf_slice(out);
+    if (len > 0)
+        ret->application = (struct pyro_slice){all.ptr, len};
+    if (executor->len > 0 && all.len > from)
+        ret->executor = (struct pyro_slice){all.ptr + from, all.len - from};
+    return executor->len > 0 ? all : PYRO_SLICE_NULL;
+}
+
+static bool open_record(struct pyro_log_envelope *envelope, struct pyro_slice line, struct pyro_enveloped_line *ret)
+{
+    struct pyro_logger_record record;
+    size_t room = line.len + PYRO_SCAN_PADDING;
+    if (line.len == 0 || (*line.ptr != '{' && *line.ptr != ']')) /* "]" ends an array of lines */
+        return false;
+    pyro_strbuf_clear(&envelope->inner);
+    pyro_strbuf_clear(&envelope->text);
+    if (!pyro_strbuf_reserve(&envelope->inner, room)) {
+        envelope->text.failed = true;
+        return false;
+    }
+    ret->left_out = !pyro_logger_record_read(envelope->scan, line, envelope->inner.data, room, &record) ||
+                    !pyro_logger_record_is_log(&record);
+    if (ret->left_out)
+        return true;
+    pyro_logger_record_write(&record, &envelope->text);
+    ret->text = pyro_strbuf_slice(&envelope->text);
+    ret->container = name_source(envelope, &record, ret);
+    ret->host = record.parts[PYRO_PART_HOST];
+    envelope->text.failed |= envelope->source.failed;
+    return true;
+}
+
 /* ---- Envelopes --------------------------------------------------------------------------------------------------- */
 
 void pyro_log_envelope_init(struct pyro_log_envelope *envelope, const struct pyro_allocator *allocator)
 {
     *envelope = (struct pyro_log_envelope){.kind = PYRO_ENVELOPE_NONE, .scan = pyro_scan_best()};
     pyro_strbuf_init(&envelope->text, allocator);
+    pyro_strbuf_init(&envelope->inner, allocator);
+    pyro_strbuf_init(&envelope->source, allocator);
 }
 
 void pyro_log_envelope_done(struct pyro_log_envelope *envelope)
 {
     pyro_strbuf_done(&envelope->text);
+    pyro_strbuf_done(&envelope->inner);
+    pyro_strbuf_done(&envelope->source);
 }
 
 static bool open_cri(struct pyro_slice line, struct pyro_enveloped_line *ret)
@@ -387,6 +494,8 @@ enum pyro_envelope_kind pyro_log_envelope_find(struct pyro_log_envelope *envelop
         envelope->kind = PYRO_ENVELOPE_CRI;
     else if (find_json(scan, head, own))
         envelope->kind = PYRO_ENVELOPE_JSON;
+    else if (find_records(scan, head))
+        envelope->kind = PYRO_ENVELOPE_RECORD;
     else
         envelope->kind = find_prefix(envelope, head, own) ? PYRO_ENVELOPE_PREFIX : PYRO_ENVELOPE_NONE;
     return envelope->kind;
@@ -400,6 +509,8 @@ bool pyro_log_envelope_open(struct pyro_log_envelope *envelope, struct pyro_slic
         return open_cri(line, ret);
     case PYRO_ENVELOPE_JSON:
         return open_json(envelope, line, ret);
+    case PYRO_ENVELOPE_RECORD:
+        return open_record(envelope, line, ret);
     case PYRO_ENVELOPE_PREFIX:
         return open_prefix(envelope, line, ret);
     default:

@@ -152,6 +152,21 @@ static void skip_behind_logger(struct cursor *cursor, struct pyro_log_header *he
     }
 }
 
+/* "[main]: " behind "SparkContext: ": of Cloudera and Kyuubi. */
+static void take_thread(struct cursor *cursor, struct pyro_log_header *header)
+{
+    struct pyro_log_header own = *header;
+    struct cursor ahead = *cursor;
+    if (header->thread.ptr || ahead.at == ahead.end || *ahead.at != '[' || !take_bracket(&ahead, &own) ||
+        ahead.at == ahead.end || *ahead.at != ':')
+        return;
+    ahead.at++;
+    if (ahead.at < ahead.end && *ahead.at == ' ')
+        ahead.at++;
+    *header = own;
+    *cursor = ahead;
+}
+
 /* "Executor: ", "Utils:54 - ", "o.a.s.Executor - ", "Foo (Foo.java:run(12)) - "; without one the message begins. */
 static void take_logger(struct cursor *cursor, struct pyro_log_header *header)
 {
@@ -181,6 +196,8 @@ static void take_logger(struct cursor *cursor, struct pyro_log_header *header)
     ahead.at++;
     if (ahead.at < ahead.end && *ahead.at == ' ')
         ahead.at++;
+    if (colon)
+        take_thread(&ahead, header);
     header->logger = name;
     header->message = rest_of(&ahead);
 }

@@ -6,6 +6,7 @@
 #include "decode/artefact_guess.h"
 #include "decode/logs/layout.h"
 #include "decode/logs/records/envelope.h"
+#include "decode/logs/records/logger_record.h"
 #include "model/column.h"
 #include "source/discovery/walk.h"
 
@@ -216,7 +217,8 @@ static enum pyro_status take_text(struct state *state, struct pyro_slice line, i
 
 static bool is_same_source(const struct pyro_log_file *a, const struct pyro_log_file *b)
 {
-    return pyro_slice_eq(a->container, b->container) && pyro_slice_eq(a->host, b->host);
+    return pyro_slice_eq(a->container, b->container) && pyro_slice_eq(a->host, b->host) &&
+           pyro_slice_eq(a->application, b->application);
 }
 
 /* Lines of several containers may alternate: the records that follow belong to the one that this line names. */
@@ -229,6 +231,7 @@ static enum pyro_status turn_to(struct state *state, const struct pyro_enveloped
     struct pyro_log_file wanted = *state->whole;
     wanted.container = line->container.ptr ? line->container : wanted.container;
     wanted.host = line->host.ptr ? line->host : wanted.host;
+    wanted.application = line->application.ptr ? line->application : wanted.application;
     state->turned = named;
     if (is_same_source(assembler->file, &wanted))
         return PYRO_OK;
@@ -241,7 +244,7 @@ static enum pyro_status turn_to(struct state *state, const struct pyro_enveloped
         }
     if (!named || state->source_count == SOURCES_MOST)
         return PYRO_OK;
-    struct pyro_slice executor = pyro_log_file_of(wanted.container).executor;
+    struct pyro_slice executor = line->executor.ptr ? line->executor : pyro_log_file_of(wanted.container).executor;
     wanted.executor = line->container.ptr && executor.ptr ? executor : wanted.executor;
     PYRO_TRY(begin_part(state, wanted, PYRO_SLICE_LITERAL("")));
     state->sources[state->source_count++] = assembler->file;
@@ -272,12 +275,34 @@ static enum pyro_status take_enveloped(struct state *state, const struct pyro_en
     return take_text(state, pyro_strbuf_slice(line), place, wrapped->time_ms);
 }
 
+/* A line, or one record of a line that holds several. */
+static enum pyro_status open_line(struct state *state, struct pyro_slice line, int64_t place)
+{
+    struct pyro_enveloped_line wrapped;
+    if (state->envelope.kind == PYRO_ENVELOPE_NONE || !pyro_log_envelope_open(&state->envelope, line, &wrapped))
+        return take_text(state, line, place, PYRO_NONE);
+    if (!wrapped.left_out)
+        return take_enveloped(state, &wrapped, place);
+    state->input->counts.other_records += line.len > 1;
+    return PYRO_OK;
+}
+
+static enum pyro_status take_batch(struct state *state, struct pyro_slice line, struct pyro_json_reader *batch)
+{
+    struct pyro_slice record;
+    bool first = true, any = false;
+    for (; pyro_logger_batch_next(batch, &first, &record); any = true)
+        PYRO_TRY(open_line(state, record, state->offset + (record.ptr - state->buffer)));
+    state->input->counts.other_records += !any && batch->error && line.len > 1;
+    return PYRO_OK;
+}
+
 /* `cut`: the line goes on, and the rest of it is dropped. */
 static enum pyro_status take_line(struct state *state, struct pyro_slice line, bool cut)
 {
     struct pyro_log_counts *counts = &state->input->counts;
     int64_t place = state->offset + (line.ptr - state->buffer);
-    struct pyro_enveloped_line wrapped;
+    struct pyro_json_reader batch;
     counts->lines++;
     counts->cut_lines += cut;
     state->line++;
@@ -289,10 +314,10 @@ static enum pyro_status take_line(struct state *state, struct pyro_slice line, b
         counts->garbage_lines++;
         return pyro_log_assembler_end(&state->assembler, state->error);
     }
-    if (state->envelope.kind != PYRO_ENVELOPE_NONE && pyro_log_envelope_open(&state->envelope, line, &wrapped))
-        PYRO_TRY(take_enveloped(state, &wrapped, place));
+    if (pyro_log_envelope_is_batch(&state->envelope, line, &batch))
+        PYRO_TRY(take_batch(state, line, &batch));
     else
-        PYRO_TRY(take_text(state, line, place, PYRO_NONE));
+        PYRO_TRY(open_line(state, line, place));
     if (state->envelope.text.failed)
         return pyro_no_memory(state->error);
     return cut ? pyro_log_assembler_end(&state->assembler, state->error) : PYRO_OK;
@@ -557,6 +582,10 @@ static enum pyro_status note_counts(struct state *state)
     if (counts->profiler_lines)
         PYRO_TRY(add_note(state, all, "records of a profiler were left out: %llu",
                           (unsigned long long)counts->profiler_lines));
+    if (counts->other_records)
+        PYRO_TRY(add_note(state, all,
+                          "objects other than records of a log, such as metrics and events, were left out: %llu",
+                          (unsigned long long)counts->other_records));
     if (counts->jumps)
         PYRO_TRY(add_note(state, all, "the clock went back: %llu times", (unsigned long long)counts->jumps));
     if (filter && filter->undecided)

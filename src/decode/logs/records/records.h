@@ -20,6 +20,7 @@ struct pyro_log_counts {
     uint64_t cut_lines;          /* longer than PYRO_LOG_LINE_BYTES: the rest was dropped */
     uint64_t garbage_lines;      /* that are not text, dropped */
     uint64_t profiler_lines;     /* records of profilers, dropped */
+    uint64_t other_records;      /* other objects of JSON than records, dropped: metrics, events */
     uint64_t jumps;              /* records more than a second before the one in front of them */
     bool zone_assumed;           /* some times have no zone, and none was given */
     bool zone_given;             /* some times have no zone, and one was given */
