@@ -69,6 +69,27 @@ def test_pages(step_ms: int, tmp_path: Path) -> None:
     assert rows(store, "SELECT DISTINCT state FROM work ORDER BY 1") == [(0,), (3,)]
 
 
+@pytest.mark.parametrize("end_ms", [START, -1], ids=["pages that alternate", "runs without an end"])
+def test_pages_of_a_server_that_does_not_look_at_the_time(end_ms: int, tmp_path: Path) -> None:
+    """It gives as many applications as are asked for, of which none is wanted. The list comes to an end."""
+    store, pages = tmp_path / "runs.db", [0]
+
+    def full(asked: Asked) -> Reply:
+        if asked.query["status"] == "running":
+            return as_json([])
+        pages[0] += 1
+        later = pages[0] % 2 * 5000 if end_ms > 0 else 0
+        return as_json([application(number, end_ms + later) for number in range(1000)])
+
+    with ChosenSite() as site:
+        site.pages[LIST] = full
+        happened = crawled(store, site.url, "--min-end-date", "2026-02-01T00:00:00")
+        lists = [asked.query for asked in site.asked if asked.path == LIST and asked.query["status"] == "completed"]
+    assert [query["limit"] for query in lists][-1] == "10000" and len(lists) <= 4
+    assert all("-" not in query.get("maxEndDate", "2026-01-01T").split("T")[1] for query in lists)
+    assert kinds(happened) == {"listed": 1, "passed": 1}
+
+
 def zipped(folder: Path, number: int, log: Path = TEMPLATE) -> Reply:
     made = make_log(folder, number, path=log)
     packed = io.BytesIO()

@@ -40,8 +40,9 @@ struct attempt {
 struct page {
     const struct pyro_crawl_listing *listing;
     struct pyro_crawl_list *list;
-    bool running; /* those are asked for that have not ended */
-    size_t applications, fresh;
+    bool running;        /* those are asked for that have not ended */
+    size_t applications; /* of this page */
+    size_t all;          /* and of those before it, wanted or not */
     int64_t earliest_ms; /* the least end of an application; PYRO_NONE: none has ended */
     struct pyro_json_reader json;
     bool failed; /* no memory */
@@ -126,7 +127,7 @@ static void take_attempts(struct page *page, struct pyro_slice id, struct pyro_s
             struct attempt attempt;
             if (!take_attempt(page, &attempt))
                 break;
-            if (attempt.completed && (newest_ms == PYRO_NONE || attempt.end_ms > newest_ms))
+            if (attempt.completed && attempt.end_ms > 0 && (newest_ms == PYRO_NONE || attempt.end_ms > newest_ms))
                 newest_ms = attempt.end_ms;
             page->failed |= wanted && !add_attempt(page, id, &attempt);
         }
@@ -171,7 +172,6 @@ static void start(struct pyro_json_reader *json, struct pyro_strbuf *body)
 
 static enum pyro_status read_page(struct page *page, struct pyro_strbuf *body, struct pyro_error *error)
 {
-    size_t before = page->list->seen;
     start(&page->json, body);
     if (pyro_json_peek(&page->json) != '[')
         return pyro_error_set(error, PYRO_ERROR_INPUT,
@@ -179,11 +179,12 @@ static enum pyro_status read_page(struct page *page, struct pyro_strbuf *body, s
     pyro_json_enter_array(&page->json);
     for (bool first = true; !page->failed && pyro_json_next_element(&page->json, &first);)
         take_application(page);
-    page->fresh = page->list->seen - before;
     if (page->failed)
         return no_memory(error);
-    if (page->list->seen > MOST_ATTEMPTS)
-        return pyro_error_set(error, PYRO_ERROR_INPUT, "it lists more than %d attempts", (int)MOST_ATTEMPTS);
+    page->all += page->applications;
+    if (page->list->seen > MOST_ATTEMPTS || page->all > MOST_ATTEMPTS)
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "it lists more than %d applications or attempts",
+                              (int)MOST_ATTEMPTS);
     if (page->json.error)
         return pyro_error_set(error, PYRO_ERROR_INPUT, "its list of applications cannot be read: %s", page->json.error);
     return PYRO_OK;
@@ -242,9 +243,10 @@ static enum pyro_status list_pages(struct page *page, struct pyro_http *http, co
         status = url.failed ? no_memory(error) : get_page(http, url.data, &body, error);
         if (status == PYRO_OK)
             status = read_page(page, &body, error);
-        /* The next page begins where this one ended: what ended in the same millisecond is in both. */
+        /* The next page begins where this one ended: what ended in the same millisecond is in both. A page that ends no
+         * earlier than the one before it is of a server that does not look at the time. */
         more = page->applications >= limit && limit < MOST_PAGE;
-        if (page->earliest_ms == PYRO_NONE || page->earliest_ms == until_ms)
+        if (page->earliest_ms == PYRO_NONE || (until_ms != PYRO_NONE && page->earliest_ms >= until_ms))
             limit *= 10;
         else
             until_ms = page->earliest_ms;
