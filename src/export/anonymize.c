@@ -54,6 +54,18 @@ static enum pyro_redact_kind kind_of(struct pyro_slice key)
     return PYRO_REDACT_TEXT;
 }
 
+/* 2026-01-31T12:00:00.000Z: when a trigger of a streaming query started. Times that are numbers stay too. */
+static bool is_trigger_time(struct pyro_slice key, struct pyro_slice text)
+{
+    static const char form[] = "0000-00-00T00:00:00.000Z";
+    if (!pyro_slice_is(key, "timestamp") || text.len != strlen(form))
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (form[i] == '0' ? text.ptr[i] < '0' || text.ptr[i] > '9' : text.ptr[i] != form[i])
+            return false;
+    return true;
+}
+
 static const char *string_end(const char *p)
 {
     while (*p != '"')
@@ -91,7 +103,9 @@ static bool rewrite(struct exporting *state, const char *p, const char *end, boo
                 keys[depth] = text;
             else if (depth == 1 && pyro_slice_is(keys[1], "Event"))
                 *ret_ours = is_spark_event(text);
-            if (!pyro_redact(&state->redactor, key_next ? PYRO_REDACT_TEXT : kind_of(keys[depth]), text, out))
+            if (!key_next && is_trigger_time(keys[depth], text))
+                pyro_strbuf_add_slice(out, text);
+            else if (!pyro_redact(&state->redactor, key_next ? PYRO_REDACT_TEXT : kind_of(keys[depth]), text, out))
                 return false;
             pyro_strbuf_add_char(out, '"');
             key_next = false;

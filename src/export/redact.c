@@ -209,13 +209,18 @@ static struct number take_number(const char *p, const char *end)
     return number;
 }
 
-/* Numbers that say how a plan is built: expression ids, node numbers, numbers of partitions. */
+enum { COUNT_DIGITS = 7, WHOLE_DIGITS = 4 };
+
+/* Numbers that say how a plan is built: expression ids, node numbers, numbers of partitions, which are the last
+ * argument of a partitioning. */
 static bool is_structural(const char *from, const char *to, const char *start, const char *end, bool partitioning)
 {
     char before = from > start ? from[-1] : '\0';
-    if (before == '#' || partitioning)
-        return true;
-    return before == '(' && to < end && *to == ')' && to - from <= 4;
+    if (before == '#')
+        return to - from <= COUNT_DIGITS;
+    if (to == end || *to != ')')
+        return false;
+    return (before == '(' && to - from <= WHOLE_DIGITS) || (partitioning && to - from <= COUNT_DIGITS);
 }
 
 /* Whether the ':' before the number follows a host: a word, or an address in brackets. Line numbers follow the name of
@@ -262,7 +267,7 @@ struct redacting {
     enum pyro_redact_kind kind;
     const char *start, *end;
     struct pyro_strbuf *out;
-    unsigned partitioning; /* depth of parentheses inside hashpartitioning(...); 0: outside */
+    unsigned partitioning; /* depth of parentheses in hashpartitioning(...), whose own is 2; 0: outside */
 };
 
 static bool put_word(struct redacting *state, const char *from, const char *to)
@@ -295,7 +300,7 @@ static bool put_number(struct redacting *state, const char *from, const char **r
     *ret_to = to;
     if (!plain) /* a name that begins with a digit */
         return replace(state->redactor->words, "n", (struct pyro_slice){from, (size_t)(to - from)}, state->out);
-    bool keep = keeps_number(state->kind, &number, from, state->start, state->end, state->partitioning > 0);
+    bool keep = keeps_number(state->kind, &number, from, state->start, state->end, state->partitioning == 2);
     /* Another number for each, so that what differed still differs: filters, partitions of a path. */
     if (!keep &&
         !replace(state->redactor->numbers, "", (struct pyro_slice){from, (size_t)(number.end - from)}, state->out))

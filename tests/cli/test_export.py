@@ -150,12 +150,16 @@ ADDRESSES = {
     "at org.apache.spark.acmecorp.Secretly.run(Secretly.scala:12)": ["acmecorp", "Secretly"],
     "org.apache.spark.sql.acmecorp.Payroll": ["acmecorp", "Payroll"],
     "scala.acmecorp.x.Payroll, io.netty.acmecorp.Y": ["acmecorp", "Payroll"],
+    "Exchange hashpartitioning((ssn#1L = 4915112345678), 200)": ["4915"],
+    "Exchange hashpartitioning(pmod(ssn#1L, 86231), 4915112345678)": ["86231", "4915"],
+    "invoice #4915112345678": ["4915"],
 }
 KEPT = [
     "at org.apache.spark.sql.execution.WholeStageCodegenExec$$anon$1.hasNext(WholeStageCodegenExec.scala:760)",
     "java.util.concurrent.ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1136)",
     "scala.collection.immutable.List.foreach(List.scala:431)",
     "org.apache.hadoop.hdfs.DFSClient",
+    "Exchange rangepartitioning(a#1234567L ASC NULLS FIRST, 200), ENSURE_REQUIREMENTS, [plan_id=12]",
 ]
 
 
@@ -180,3 +184,19 @@ def test_addresses_and_packages(pyrometer: Command, tmp_path: Path) -> None:  # 
             assert part not in value, (text, value)
     for text, value in zip(KEPT, values[1 + len(ADDRESSES):]):
         assert value == text
+
+
+def test_times_of_streaming_queries_stay(pyrometer: Command, tmp_path: Path) -> None:  # noqa: F811
+    """Like those that are numbers; any other text under that key is one like all."""
+    events = [
+        {"Event": "SparkListenerApplicationStart", "App Name": "x", "App ID": "y", "Timestamp": 1769860800000, "User": "z"},
+        *({"Event": "org.apache.spark.sql.streaming.StreamingQueryListener$QueryProgressEvent",
+           "progress": {"id": "q", "runId": "r", "timestamp": time, "batchId": 1, "sources": []}}
+          for time in ("2026-01-31T12:00:01.250Z", "2026-01-31T12:00:01.250Z of 86231")),
+    ]
+    log = tmp_path / "log"
+    log.write_text("".join(json.dumps(one) + "\n" for one in events), encoding="utf-8")
+    shown = [json.loads(line) for line in export(pyrometer, log, tmp_path / "out").splitlines()]
+    first, second = (record["progress"]["timestamp"] for record in shown[1:])
+    assert first == "2026-01-31T12:00:01.250Z"
+    assert "2026" not in second and "86231" not in second
