@@ -84,7 +84,7 @@ static void leave_out_unsure(struct pyro_diagnosis *diagnosis)
 {
     enum { KEPT_CONFIDENCE = 60 /* hundredths */ };
     size_t kept = 0;
-    if (!diagnosis->app->integrity.partial)
+    if (!diagnosis->app->integrity.course_unknown)
         return;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];

@@ -30,7 +30,7 @@ double pyro_app_wall(const struct pyro_app *app)
 
 double pyro_app_judged_wall(const struct pyro_app *app)
 {
-    return pyro_app_wall(app) * (app->integrity.partial ? 2 : 1);
+    return pyro_app_wall(app) * (app->integrity.course_unknown ? 2 : 1);
 }
 
 bool pyro_app_failed(const struct pyro_app *app)

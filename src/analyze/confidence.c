@@ -12,6 +12,7 @@
  *     - 0.1 when read from REST answers, and 0.1 more when the server had thrown away jobs, stages or SQL executions
  *     - min(0.4, tasks that the server had thrown away / tasks)
  *     - min(0.3, values of tasks that were set aside / tasks)
+ *     - min(0.4, tasks that succeeded and have no metrics / tasks)
  *     - min(0.3, times of other events that were set aside / all of them)
  *     - 0.2 when one pause is almost all of the run
  *     - 0.2 when most of them contradict the application's start or end
@@ -102,7 +103,7 @@ static struct missing count_missing(const struct pyro_app *app)
     return missing;
 }
 
-/* Least shares of the lines with which the course of the run is not known. */
+/* Least shares of the lines with which the log does not hold the course of the run. */
 #define MISSING_SHARE  0.001
 #define REPEATED_SHARE 0.01
 /* And least share of the events of one kind. */
@@ -143,10 +144,22 @@ static bool note_missing(struct pyro_app *app)
         if (!pyro_app_note(app, pyro_slice_from(text)))
             return false;
     }
-    return !integrity->partial ||
-           pyro_app_note(app, PYRO_SLICE_LITERAL("The log does not hold the whole run: rules that judge its whole "
-                                                 "course do not apply, and findings of low severity or confidence "
-                                                 "are left out"));
+    if (integrity->unmeasured_tasks > 0) {
+        bool one = integrity->unmeasured_tasks == 1;
+        snprintf(text, sizeof(text),
+                 "Metrics of %llu %s that succeeded are missing, although Spark writes them: what %s did is unknown",
+                 (unsigned long long)integrity->unmeasured_tasks, one ? "task" : "tasks", one ? "it" : "they");
+        if (!pyro_app_note(app, pyro_slice_from(text)))
+            return false;
+    }
+    if (!integrity->course_unknown)
+        return true;
+    snprintf(text, sizeof(text),
+             "%s: rules that judge its whole course do not apply, and findings of low severity or confidence are left "
+             "out",
+             integrity->partial ? "The log does not hold the whole run"
+                                : "A hundredth of the values of the run or more contradict each other or are missing");
+    return pyro_app_note(app, pyro_slice_from(text));
 }
 
 enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error *error)
@@ -165,6 +178,12 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
                          integrity->missing_parts > 0 || share(missing.events, integrity->lines) >= MISSING_SHARE ||
                          fmax(missing.worst, missing.executors) >= MISSING_OF_A_KIND ||
                          share(integrity->repeated_events, integrity->lines) >= REPEATED_SHARE;
+    /* An application made of text logs has no metrics at all. */
+    integrity->unmeasured_tasks = integrity->logged ? 0 : integrity->unmeasured_tasks;
+    integrity->course_unknown = integrity->partial ||
+                                share(integrity->contradicted_task_times, app->tasks.count) >= MISSING_OF_A_KIND ||
+                                share(integrity->contradicted_times, integrity->checked_times) >= MISSING_OF_A_KIND ||
+                                share(integrity->unmeasured_tasks, app->tasks.count) >= MISSING_OF_A_KIND;
     double penalty = fmin(0.5, 5 * share(integrity->bad_lines, integrity->lines));
     penalty += fmin(0.2, share(integrity->repeated_events, integrity->lines));
     if (over && !(excluded.len > 0 && integrity->tasks_ended == 0))
@@ -179,6 +198,7 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     penalty += integrity->rest ? 0.1 : 0;
     penalty += integrity->forgotten ? 0.1 : 0;
     penalty += fmin(0.4, share(integrity->tasks_forgotten, integrity->tasks_forgotten + app->tasks.count));
+    penalty += fmin(0.4, share(integrity->unmeasured_tasks, app->tasks.count));
     double contradicted = fmin(0.3, share(integrity->contradicted_task_values, app->tasks.count));
     contradicted += integrity->application_contradicted ? 0.2 : 0;
     contradicted += one_pause ? 0.2 : 0;

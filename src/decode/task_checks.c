@@ -40,6 +40,7 @@ static const enum pyro_task_column request_metrics[] = {PYRO_TASK_shuffle_remote
 
 static void set_aside(struct pyro_task_doubts *doubts, int64_t *row, enum pyro_task_column column, int64_t unknown)
 {
+    doubts->times += column == PYRO_TASK_launch_ms || column == PYRO_TASK_finish_ms;
     if (doubts->values++ == 0) {
         doubts->id = row[PYRO_TASK_id];
         doubts->stage = row[PYRO_TASK_stage];
@@ -112,12 +113,27 @@ static void check_time(struct pyro_task_doubts *doubts, int64_t *row, enum pyro_
         row[column] = PYRO_NONE;
 }
 
+/* Spark writes metrics of every task that succeeded; one that took a second has run for some of it. */
+static bool is_unmeasured(const int64_t *row)
+{
+    enum { CREDIBLE_MS = 1000 };
+    if (row[PYRO_TASK_status] != PYRO_TASK_SUCCESS)
+        return false;
+    if (row[PYRO_TASK_has_metrics] <= 0 || row[PYRO_TASK_run_ms] == PYRO_NONE)
+        return true;
+    return (row[PYRO_TASK_run_ms] | row[PYRO_TASK_deserialize_ms] | row[PYRO_TASK_result_serialize_ms] |
+            row[PYRO_TASK_gc_ms]) == 0 &&
+           row[PYRO_TASK_launch_ms] > 0 &&
+           pyro_sub_saturating(row[PYRO_TASK_finish_ms], row[PYRO_TASK_launch_ms]) >= CREDIBLE_MS;
+}
+
 void pyro_check_task(struct pyro_task_doubts *doubts, int64_t *row)
 {
     int64_t signs = row[PYRO_TASK_getting_result_ms], launch = row[PYRO_TASK_launch_ms],
             finish = row[PYRO_TASK_finish_ms];
     for (int c = FIRST_METRIC; c <= LAST_METRIC; c++)
         signs |= row[c];
+    doubts->unmeasured += is_unmeasured(row);
     if (signs < 0)
         check_signs(doubts, row);
     if (launch <= 0 || finish <= 0) {
@@ -319,6 +335,8 @@ bool pyro_note_doubts(struct pyro_app *app, const struct pyro_task_doubts *doubt
 {
     char text[400];
     app->integrity.contradicted_task_values = doubts->values;
+    app->integrity.contradicted_task_times = doubts->times;
+    app->integrity.unmeasured_tasks = doubts->unmeasured;
     if (doubts->values == 0)
         return true;
     const struct pyro_table_schema *schema = &pyro_table_schemas[PYRO_TABLE_tasks];

@@ -10,7 +10,8 @@ enum { PYRO_CLOCK_TOLERANCE_MS = 60000 };
 
 /* What was set aside; `column` names the first one, of task `id`. */
 struct pyro_task_doubts {
-    uint64_t values;
+    uint64_t values, times; /* times: launches and ends */
+    uint64_t unmeasured;    /* not set aside: tasks that succeeded, with no metrics or none that were measured */
     int64_t id, stage, value;
     enum pyro_task_column column;
 };

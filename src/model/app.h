@@ -39,6 +39,8 @@ struct pyro_integrity {
     uint64_t contradicted_times; /* of events, set aside; of `checked_times` that are known */
     uint64_t checked_times;
     uint64_t contradicted_task_values; /* set aside */
+    uint64_t contradicted_task_times;  /* of them, launches and ends */
+    uint64_t unmeasured_tasks;         /* tasks that succeeded, with no metrics or none that were measured */
     bool application_contradicted;     /* its start or end, by most of them */
     bool contradictory;                /* more confidence is lost to contradictions than to what is missing */
     uint64_t events_missing;           /* inside the log: others show that Spark must have written them */
@@ -47,6 +49,7 @@ struct pyro_integrity {
     bool compacted, in_progress;
     bool beginning_missing;   /* no start of the application: nothing is known of what came before the first event */
     bool partial;             /* so much is missing or repeated that the course of the run is not known as a whole */
+    bool course_unknown;      /* partial, or a hundredth of its values contradict each other or are missing */
     bool settings_unknown;    /* no setting of Spark was read, which is not the same as all having their defaults */
     bool rest;                /* not read from a log but from REST answers */
     bool logged;              /* there is no event log: made of text logs and other files */

@@ -92,7 +92,7 @@ static enum pyro_status judge_one(void *own, unsigned worker, size_t index, cons
     pyro_config_limits(judging->config, row, limits);
     context.failed = !gather_earlier(judging, &context);
     bool applies = !(pyro_rules[row]->needs_settings && context.app->integrity.settings_unknown) &&
-                   !(pyro_rules[row]->needs_whole && context.app->integrity.partial);
+                   !(pyro_rules[row]->needs_whole && context.app->integrity.course_unknown);
     enum pyro_verdict verdict = context.failed ? PYRO_VERDICT_QUIET
                                 : applies      ? pyro_rules[row]->evaluate(&context)
                                                : PYRO_VERDICT_NOT_APPLICABLE;

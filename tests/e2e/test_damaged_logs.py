@@ -18,12 +18,13 @@ from conftest import ROOT, lines_of, run_command
 # What nothing in a log shows.
 UNNOTICED = {"other order", "1 % missing"}
 # Kinds of which a damaged log may have none at all.
-KINDS = ["ExecutorAdded", "JobStart", "StageSubmitted", "StageCompleted"]
+KINDS = ["ExecutorAdded", "ExecutorRemoved", "JobStart", "StageSubmitted", "StageCompleted"]
 
 Lines = List[bytes]
 Damage = Callable[[Lines, random.Random], Lines]
 HOURS_9 = 9 * 3_600_000
 WINDOW = 40  # lines that may change places: Spark's queues are not in step
+METRICS = re.compile(rb'"Task Metrics":\{.*\}$')
 TIME = re.compile(rb"(?<=[ :])(1[67]\d{11})(?=[,}])")
 
 QUICK = bool(os.environ.get("PYROMETER_QUICK"))
@@ -57,6 +58,21 @@ def shifted(lines: Lines, _: random.Random) -> Lines:
     return lines[:later] + [TIME.sub(lambda at: b"%d" % (int(at.group(1)) + HOURS_9), one) for one in lines[later:]]
 
 
+def hours_off(kind: str, hours: int) -> Damage:
+    """A tenth of the events of a kind come from another clock."""
+    begin = b'{"Event":"SparkListener%s"' % kind.encode()
+    later = lambda line: TIME.sub(lambda at: b"%d" % (int(at.group(1)) + hours * 3_600_000), line)
+    return lambda lines, random: [later(one) if one.startswith(begin) and random.random() < 0.1 else one for one in lines]
+
+
+def without_metrics(lines: Lines, random: random.Random) -> Lines:
+    """A tenth of the tasks that succeeded say nothing of themselves."""
+    return [
+        METRICS.sub(b'"Task Metrics":null}', line) if b'"Reason":"Success"' in line and random.random() < 0.1 else line
+        for line in lines
+    ]
+
+
 def dropping(share: float) -> Damage:
     return lambda lines, random: [line for line in lines if random.random() >= share]
 
@@ -79,6 +95,8 @@ DAMAGES: Dict[str, Damage] = {
     "a tenth twice": lambda lines, random: [one for line in lines for one in [line] * (1 + (random.random() < 0.1))],
     "other order": swapped,
     "clock set": shifted,
+    "no metrics": without_metrics,
+    **{f"{kind} {hours:+} h": hours_off(kind, hours) for kind in ("TaskEnd", "ExecutorAdded") for hours in (9, -9)},
     **{f"no {kind}": without(kind) for kind in KINDS},
 }
 

@@ -220,7 +220,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     for (size_t i = 0; i < app->executors.count; i++)
         executors += !pyro_slice_is(app->executors.items[i].id, "driver");
     /* Slots of tasks that the log lacks look idle. */
-    bool lacking = app->integrity.partial && app->integrity.events_missing > 0;
+    bool lacking = app->integrity.course_unknown && (!app->integrity.partial || app->integrity.events_missing > 0);
     if (app->tasks.count == 0 || executors < 2 || off || lacking)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};

@@ -222,7 +222,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                             PYRO_SLICE_LITERAL("Check the network and the load of the host with the shuffle files: the "
                                                "executors survived, but tasks could not fetch their files."),
                             verify);
-    if (app->integrity.partial) /* the loss of an executor may be among what the log lacks */
+    if (app->integrity.course_unknown) /* the loss of an executor may be among what the log lacks */
         return;
     int64_t retries = pyro_app_property_int(app, "spark.shuffle.io.maxRetries", 3);
     struct pyro_advice *advice = pyro_finding_advise(

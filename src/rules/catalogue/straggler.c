@@ -176,7 +176,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                                  verify);
     /* The same place slow again and again would be slow in a second copy as well; part of a log does not say whether.
      */
-    bool repeats = context->app->integrity.partial || found->value[CAUSE] == PYRO_SLOW_UNKNOWN ||
+    bool repeats = context->app->integrity.course_unknown || found->value[CAUSE] == PYRO_SLOW_UNKNOWN ||
                    (found->value[CAUSE] == PYRO_SLOW_WAITING && found->merged > 1);
     if (!repeats && !pyro_app_is_local(context->app)) {
         pyro_advice_set(context, advice, "spark.speculation", PYRO_SLICE_LITERAL("true"));

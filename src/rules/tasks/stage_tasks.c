@@ -113,9 +113,8 @@ static size_t count_tasks(const struct pyro_app *app, const struct pyro_stage *s
     return all > app->tasks.count - stage->first_task ? app->tasks.count - stage->first_task : all;
 }
 
-/* The successful tasks of a stage whose times are known, by launch; of one time in the order of the log. A mark's kind
- * is the executor's row
- * + 1, or 0. */
+/* The successful tasks of a stage whose times and metrics are known, by launch; of one time in the order of the log. A
+ * mark's kind is the executor's row + 1, or 0. */
 static bool order_tasks(const struct pyro_app *app, const struct pyro_stage *stage, struct pyro_marks *marks)
 {
     size_t all = count_tasks(app, stage);
@@ -127,6 +126,9 @@ static bool order_tasks(const struct pyro_app *app, const struct pyro_stage *sta
         int64_t launch = pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
                 executor = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, row);
         if (launch <= 0 || pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row) <= 0)
+            continue;
+        /* An application made of text logs has no metrics at all, and says so. */
+        if (pyro_task_get(&app->tasks, PYRO_TASK_has_metrics, row) <= 0 && !app->integrity.logged)
             continue;
         bool known = executor >= 0 && executor < (int64_t)app->executors.count;
         pyro_marks_add(marks, (uint64_t)launch ^ (UINT64_C(1) << 63), known ? (uint32_t)executor + 1 : 0, row);
