@@ -25,6 +25,8 @@ Damage = Callable[[Lines, random.Random], Lines]
 HOURS_9 = 9 * 3_600_000
 WINDOW = 40  # lines that may change places: Spark's queues are not in step
 METRICS = re.compile(rb'"Task Metrics":\{.*\}$')
+RESULT = re.compile(rb'"(Job Result|Failed|Killed)":(?:\{[^{}]*\}|true|false)')
+ENDS = (b'{"Event":"SparkListenerJobEnd"', b'{"Event":"SparkListenerTaskEnd"')
 TIME = re.compile(rb"(?<=[ :])(1[67]\d{11})(?=[,}])")
 
 QUICK = bool(os.environ.get("PYROMETER_QUICK"))
@@ -73,6 +75,11 @@ def without_metrics(lines: Lines, random: random.Random) -> Lines:
     ]
 
 
+def without_results(lines: Lines, random: random.Random) -> Lines:
+    """Ends of jobs and of tasks do not say how they ended."""
+    return [RESULT.sub(rb'"\1":null', line) if line.startswith(ENDS) and random.random() < 0.5 else line for line in lines]
+
+
 def dropping(share: float) -> Damage:
     return lambda lines, random: [line for line in lines if random.random() >= share]
 
@@ -96,6 +103,7 @@ DAMAGES: Dict[str, Damage] = {
     "other order": swapped,
     "clock set": shifted,
     "no metrics": without_metrics,
+    "no results": without_results,
     **{f"{kind} {hours:+} h": hours_off(kind, hours) for kind in ("TaskEnd", "ExecutorAdded") for hours in (9, -9)},
     **{f"no {kind}": without(kind) for kind in KINDS},
 }

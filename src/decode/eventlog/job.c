@@ -158,9 +158,11 @@ bool pyro_decode_job_end(struct pyro_json_reader *json, struct pyro_builder *bui
     struct pyro_job *job = pyro_build_job(builder, id);
     if (!job)
         return false;
-    bool failed = !pyro_slice_is(result, "JobSucceeded");
+    bool known = result.ptr || message.ptr; /* an end that does not say how is not a failure */
+    bool failed = known && !pyro_slice_is(result, "JobSucceeded");
     job->completed_ms = completed_ms;
-    job->status = pyro_intern_slice(builder->app->strings, pyro_slice_from(failed ? "failed" : "succeeded"));
+    if (known)
+        job->status = pyro_intern_slice(builder->app->strings, pyro_slice_from(failed ? "failed" : "succeeded"));
     job->failure = failed ? message : PYRO_SLICE_NULL;
     builder->last_job_end = job - builder->app->jobs.items;
     pyro_build_scheduling_time(builder, completed_ms);

@@ -296,6 +296,16 @@ static void add_texts(struct pyro_batch *batch, const struct task_texts *texts, 
     add_text(batch, &row[PYRO_TASK_reason], texts->reason);
 }
 
+/* Where the flags are missing, the reason still says how the task ended. */
+static void check_status(const struct task_texts *texts, int64_t *row)
+{
+    struct pyro_slice reason = texts->reason;
+    if (row[PYRO_TASK_status] != PYRO_TASK_SUCCESS || reason.len == 0 || pyro_slice_is(reason, "Success") ||
+        pyro_slice_is(reason, "Resubmitted"))
+        return;
+    row[PYRO_TASK_status] = pyro_slice_is(reason, "TaskKilled") ? PYRO_TASK_KILLED : PYRO_TASK_FAILED;
+}
+
 bool pyro_decode_task_end(struct pyro_json_reader *json, struct pyro_batch *batch, int64_t *ret_row,
                           struct pyro_slice *reason)
 {
@@ -339,6 +349,7 @@ bool pyro_decode_task_end(struct pyro_json_reader *json, struct pyro_batch *batc
         return pyro_json_refuse(json, "the end of a task without its stage");
     if (row[PYRO_TASK_id] == PYRO_NONE)
         return pyro_json_refuse(json, "the end of a task without its id");
+    check_status(&texts, row);
     add_texts(batch, &texts, row);
     if (row[PYRO_TASK_executor] != PYRO_NONE && !batch->failed)
         raise_peaks(memory, batch->texts.items[row[PYRO_TASK_executor]].peaks);

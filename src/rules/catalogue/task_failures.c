@@ -300,9 +300,10 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
     const char *name = pyro_say_text(context, cause->name, 100);
     bool repeated = line.ptr && cause->name.len && pyro_slice_starts_with(line, name);
     finding->cause = pyro_say(
-        context, "%s%s%s%.0f task%s%s failed with %s%s%s. Spark %s%s.%s", place, say_tasks(context, cause),
+        context, "%s%s%s%.0f task%s%s failed%s %s%s%s. Spark %s%s.%s", place, say_tasks(context, cause),
         *place ? ": " : "", count, count > 1.5 ? " attempts" : " attempt", say_spread(context, cause),
-        repeated || !*name ? "" : name, repeated || !line.len ? "" : ": ", pyro_say_text(context, line, MESSAGE_PART),
+        *name || line.len ? " with" : ":", repeated ? "" : name, repeated || !*name || !line.len ? "" : ": ",
+        *name || line.len ? pyro_say_text(context, line, MESSAGE_PART) : "the log does not say why",
         lost > 0 ? pyro_say(context, "discarded %s of work", pyro_say_ms(context, lost)).ptr : "ran these tasks again",
         losses->failed_stage             ? ", and a stage failed because of it"
         : losses->worst_attempt + 1 >= 2 ? pyro_say(context, " (one task failed %lld times; %lld are allowed)",
