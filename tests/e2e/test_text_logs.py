@@ -175,3 +175,16 @@ def test_top_has_spark_s_own_lines(binary: str, name: str) -> None:
     lines = [line for chunk in made["chunks"] for line in chunk["lines"]]
     assert any("in stage <*>" in line for line in lines), lines[:5]
     assert 0 < sum(chunk["share"] for chunk in made["chunks"]) <= 1.001
+
+
+def test_a_reason_may_follow_its_line(binary: str, tmp_path: Path) -> None:
+    """Kubernetes says on the lines that follow why an executor was lost; losses of several causes are several errors."""
+    reasons = {"heap": "52(JVM OOM)", "container-memory": "137(SIGKILL, possible container OOM)", "native-crash": "139(SIGSEGV: unexpected)"}
+    log = tmp_path / "driver.log"
+    lines = ["24/03/01 10:15:00 INFO SparkContext: Running Spark version 3.5.1"]
+    for number, (cause, code) in enumerate(reasons.items()):
+        lines.append(f"24/03/01 10:15:0{number} ERROR TaskSchedulerImpl: Lost executor {number} on 10.0.0.7: ")
+        lines += [f"The executor with id {number} exited with exit code {code}.", "", "The API gave the following brief reason: null"]
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    made = document(binary, "errors", log)
+    assert {error["cause"] for error in made["errors"]} == set(reasons)

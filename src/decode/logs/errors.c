@@ -98,6 +98,25 @@ static struct pyro_slice first_line(struct pyro_slice text)
     return newline ? (struct pyro_slice){text.ptr, (size_t)(newline - text.ptr)} : text;
 }
 
+/* "Lost executor 4 on 10.0.0.7:": what follows says why. */
+static bool goes_on(struct pyro_slice line)
+{
+    while (line.len > 0 && (line.ptr[line.len - 1] == ' ' || line.ptr[line.len - 1] == '\r'))
+        line.len--;
+    return line.len > 0 && line.ptr[line.len - 1] == ':';
+}
+
+/* The first line, and the next one that is not empty if the first one goes on there. */
+static struct pyro_slice first_words(struct pyro_slice text)
+{
+    struct pyro_slice rest = text, line = PYRO_SLICE_NULL;
+    if (!goes_on(first_line(text)) || !pyro_next_line(&rest, &line))
+        return first_line(text);
+    while (pyro_next_line(&rest, &line) && line.len == 0)
+        ;
+    return (struct pyro_slice){text.ptr, (size_t)(line.ptr + line.len - text.ptr)};
+}
+
 /* Numbers in messages do not count, except the one with which a process ended. */
 static uint64_t hash_exit_code(struct pyro_slice message)
 {
@@ -113,7 +132,7 @@ static uint64_t hash_exit_code(struct pyro_slice message)
 static bool identify(const struct pyro_log_record *record, struct pyro_exception_chain *chain, uint64_t *ret_hash)
 {
     bool logged = record->level >= PYRO_LEVEL_ERROR ||
-                  (record->level == PYRO_LEVEL_WARN && pyro_tells_an_end(first_line(record->message)));
+                  (record->level == PYRO_LEVEL_WARN && pyro_tells_an_end(first_words(record->message)));
     bool maybe = record->level == PYRO_LEVEL_WARN
                      ? record->lines > 1 || pyro_slice_find(record->message, "Exception") ||
                            pyro_slice_find(record->message, "Error") || pyro_slice_find(record->message, "Failure")
@@ -124,7 +143,7 @@ static bool identify(const struct pyro_log_record *record, struct pyro_exception
         *ret_hash = chain->hash ^ hash_exit_code(pyro_chain_root(chain)->message);
         return true;
     }
-    struct pyro_slice line = first_line(record->message);
+    struct pyro_slice line = first_words(record->message);
     *ret_hash = pyro_hash_mix(pyro_hash_slice(record->logger) + pyro_message_hash(line)) ^ hash_exit_code(line);
     return logged;
 }
@@ -297,7 +316,7 @@ static const char *cause_of(struct pyro_log_errors *errors, const struct pyro_ex
 {
     struct pyro_strbuf *telling = &errors->telling;
     pyro_strbuf_clear(telling);
-    pyro_strbuf_add_slice(telling, first_line(text));
+    pyro_strbuf_add_slice(telling, chain->count == 0 && goes_on(first_line(text)) ? text : first_line(text));
     for (size_t i = 0; i < chain->count && telling->len < TELLING_MOST; i++) {
         pyro_strbuf_add_char(telling, '\n');
         pyro_strbuf_add_slice(telling, chain->items[i].name);
