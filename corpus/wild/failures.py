@@ -69,7 +69,7 @@ def yarn_limits(app: str) -> Files:
                            "spark.yarn.executor.memoryOverhead or disabling yarn.nodemanager.vmem-check-enabled because of YARN-4714.")}
 
 
-@form("executor killed for its virtual memory", "YARN", memory("exceeding virtual memory limits"))
+@form("executor killed for its virtual memory", "YARN", Run(findings=("executor-oom",), causes={"executor-oom": "more virtual memory"}, says=SAYS))
 def yarn_virtual(app: str) -> Files:
     return {app: lost(app, "Container killed by YARN for exceeding virtual memory limits. 12.9 GB of 12.6 GB virtual memory used. Consider "
                            "boosting spark.executor.memoryOverhead or boosting yarn.nodemanager.vmem-pmem-ratio or disabling "

@@ -134,7 +134,7 @@ static struct pyro_slice executor_overhead(const struct run *run)
     if (run->executors <= 0 || pyro_app_is_local(run->app))
         return PYRO_SLICE_NULL;
     for (size_t i = 0; i < run->app->executors.count; i++)
-        killed += pyro_executor_shortage(run->app, &run->app->executors.items[i]) == PYRO_SHORTAGE_CONTAINER;
+        killed += pyro_executor_shortage(run->app, &run->app->executors.items[i]) >= PYRO_SHORTAGE_VIRTUAL;
     return killed > 0
                ? PYRO_SLICE_NULL
                : pyro_say(run->context, "None of %zu executors was killed because of the memory of its container.",

@@ -81,7 +81,10 @@ bool pyro_removal_is_ordinary(struct pyro_slice reason)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (pyro_text_has(reason, texts[i]))
             return true;
-    return reason.len == 0 || pyro_exit_code(reason) == 0;
+    /* YARN: by the application master, after the application's end */
+    enum { KILLED_BY_APPMASTER = -105, KILLED_AFTER_APP_COMPLETION = -107 };
+    int code = pyro_exit_code(reason);
+    return reason.len == 0 || code == 0 || code == KILLED_BY_APPMASTER || code == KILLED_AFTER_APP_COMPLETION;
 }
 
 enum pyro_shortage pyro_shortage_of(struct pyro_slice name, struct pyro_slice message)
@@ -101,10 +104,10 @@ enum pyro_shortage pyro_shortage_of(struct pyro_slice name, struct pyro_slice me
 
 bool pyro_tells_an_end(struct pyro_slice text)
 {
-    const uint32_t telling = PYRO_ENDED(CONTAINER_MEMORY) | PYRO_ENDED(HEAP_MEMORY) | PYRO_ENDED(EVICTED) |
-                             PYRO_ENDED(PREEMPTED) | PYRO_ENDED(NODE_LOST) | PYRO_ENDED(SEGFAULT) | PYRO_ENDED(KILLED) |
-                             PYRO_ENDED(TERMINATED) | PYRO_ENDED(ABORTED) | PYRO_ENDED(DISK_FULL) |
-                             PYRO_ENDED(PROCESS_FAILED);
+    const uint32_t telling = PYRO_ENDED(VIRTUAL_MEMORY) | PYRO_ENDED(CONTAINER_MEMORY) | PYRO_ENDED(HEAP_MEMORY) |
+                             PYRO_ENDED(EVICTED) | PYRO_ENDED(PREEMPTED) | PYRO_ENDED(NODE_LOST) |
+                             PYRO_ENDED(SEGFAULT) | PYRO_ENDED(KILLED) | PYRO_ENDED(TERMINATED) | PYRO_ENDED(ABORTED) |
+                             PYRO_ENDED(DISK_FULL) | PYRO_ENDED(PROCESS_FAILED);
     /* Most lines have none of these, and searching them without regard to case takes long. */
     bool process = pyro_slice_find(text, "ontainer") || pyro_slice_find(text, "xecutor");
     bool ended = process && (pyro_slice_find(text, "xit status") || pyro_slice_find(text, "xit code") ||

@@ -50,6 +50,7 @@ enum pyro_shortage {
     PYRO_SHORTAGE_METASPACE,
     PYRO_SHORTAGE_DIRECT,    /* buffers outside the heap */
     PYRO_SHORTAGE_THREADS,   /* "unable to create native thread" */
+    PYRO_SHORTAGE_VIRTUAL,   /* killed by YARN for the address space that it had reserved */
     PYRO_SHORTAGE_CONTAINER, /* killed by YARN, Kubernetes or the kernel */
 };
 

@@ -23,7 +23,7 @@ static char text_before(struct pyro_slice text, size_t at)
 
 int pyro_exit_code(struct pyro_slice reason)
 {
-    enum { WORDS = 28, DIGITS = 3 };
+    enum { WORDS = 28, DIGITS = 9 };
     for (size_t i = 0; i + 4 <= reason.len; i++) {
         if (strncasecmp(reason.ptr + i, "exit", 4) != 0)
             continue;

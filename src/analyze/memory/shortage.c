@@ -10,6 +10,8 @@ enum pyro_shortage pyro_executor_shortage(const struct pyro_app *app, const stru
     const double nearly = 0.85; /* a killed process sent its last metrics some seconds before */
     struct pyro_slice reason = executor->remove_reason, master = app->application.master;
     enum pyro_removal_kind kind = pyro_removal_kind(reason);
+    if (kind == PYRO_REMOVAL_VIRTUAL_MEMORY)
+        return PYRO_SHORTAGE_VIRTUAL;
     if (kind == PYRO_REMOVAL_CONTAINER_MEMORY)
         return PYRO_SHORTAGE_CONTAINER;
     if (kind == PYRO_REMOVAL_HEAP_MEMORY)

@@ -32,6 +32,8 @@ static const struct {
     [PYRO_SHORTAGE_DIRECT] = {"direct", "Executors out of direct memory",
                               "ran out of direct memory, which is outside the heap"},
     [PYRO_SHORTAGE_THREADS] = {"threads", "Executors out of threads", "could not start another thread"},
+    [PYRO_SHORTAGE_VIRTUAL] = {"virtual", "Executors over the limit of virtual memory",
+                               "were killed because they reserved more virtual memory than YARN allows"},
     [PYRO_SHORTAGE_CONTAINER] = {"container", "Executors over the memory limit of their container",
                                  "were killed because they used more memory than their container allows"},
 };
@@ -190,6 +192,20 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         pyro_advice_prevents(advice, "executors that run out of memory");
         return;
     }
+    if (kind == PYRO_SHORTAGE_VIRTUAL) {
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Turn the check of virtual memory off in the node managers "
+                               "(yarn.nodemanager.vmem-check-enabled=false in yarn-site.xml), or raise "
+                               "yarn.nodemanager.vmem-pmem-ratio: JVMs reserve more address space than they use, and "
+                               "this limit saves no memory."),
+            verify);
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Where the cluster cannot be changed, a larger container "
+                                               "(spark.executor.memoryOverhead) raises this limit too, by the ratio."),
+                            verify);
+        return;
+    }
     if (kind == PYRO_SHORTAGE_CONTAINER || kind == PYRO_SHORTAGE_DIRECT) {
         /* Spark's default is a tenth of the heap, at least 384 MiB. Twice what there was is the step to try. */
         int64_t had = pyro_app_property_size(app, "spark.executor.memoryOverhead", (int64_t)mib, 0);
@@ -273,7 +289,7 @@ static void report(struct pyro_rule_context *context, enum pyro_shortage kind, c
     advise(context, finding, kind, found);
     bool ended = found->failed_stage && (pyro_app_failed(app) || pyro_app_ended_in_failure(app));
     finding->failure_risk = pyro_limit(context, ended ? ENDED_RISK : found->failed_stage ? STAGE_RISK : RISK);
-    finding->confidence *= kind == PYRO_SHORTAGE_CONTAINER ? 0.9 : 0.98;
+    finding->confidence *= kind == PYRO_SHORTAGE_CONTAINER || kind == PYRO_SHORTAGE_VIRTUAL ? 0.9 : 0.98;
     for (size_t i = 0; i < app->tasks.count; i++)
         if (kind_of_task[i] == (int8_t)kind)
             pyro_remedy_task(context, finding, i, 0);

@@ -5,6 +5,7 @@
 #include "model/failure_text.h"
 #include "rules/finding.h"
 #include "rules/fixes/failure_advice.h"
+#include "rules/fixes/shuffle_service.h"
 
 #define CAUSES_KEPT 64
 
@@ -105,17 +106,21 @@ static void report(struct pyro_rule_context *context, const struct cause *cause)
     double attempts = attempts_told(job->failure);
     const char *name = pyro_say_text(context, root->name, 100);
     const char *message = pyro_say_text(context, root->message, PYRO_CAUSE_BYTES);
-    finding->cause =
-        pyro_say(context, "Job %lld (%s) failed%s%s: %s%s%s%s%s%s%s.%s", (long long)job->id,
-                 pyro_say_text(context, job->name, 80),
-                 stage >= 0 ? pyro_say(context, " in %s", pyro_say_stage(context, (size_t)stage)).ptr : "",
-                 attempts > 1 ? pyro_say(context, " after %.0f attempts of one task", attempts).ptr : "", name,
-                 *name && *message ? ": " : "", *name || *message ? message : "the log does not say why",
-                 root->frame.ptr ? ", at " : "", say_frame(context, root->frame),
-                 root->wrapper.ptr ? ", wrapped in " : "", pyro_say_text(context, root->wrapper, 80),
-                 ended && !shell     ? " No job followed."
-                 : cause->jobs > 1.5 ? pyro_say(context, " %.0f jobs failed with this error.", cause->jobs).ptr
-                                     : "");
+    struct pyro_shuffle_service service = pyro_shuffle_service_of(app, job->failure);
+    if (!service.silent && !service.forgot && stage >= 0)
+        service = pyro_shuffle_service_of(app, app->stages.items[stage].failure);
+    bool served = service.silent || service.forgot;
+    finding->cause = pyro_say(
+        context, "Job %lld (%s) failed%s%s: %s%s%s%s%s%s%s%s.%s", (long long)job->id,
+        pyro_say_text(context, job->name, 80),
+        stage >= 0 ? pyro_say(context, " in %s", pyro_say_stage(context, (size_t)stage)).ptr : "",
+        attempts > 1 ? pyro_say(context, " after %.0f attempts of one task", attempts).ptr : "", name,
+        *name && *message ? ": " : "", *name || *message ? message : "the log does not say why",
+        root->frame.ptr ? ", at " : "", say_frame(context, root->frame), root->wrapper.ptr ? ", wrapped in " : "",
+        pyro_say_text(context, root->wrapper, 80), served ? pyro_shuffle_service_say(context, &service) : "",
+        ended && !shell     ? " No job followed."
+        : cause->jobs > 1.5 ? pyro_say(context, " %.0f jobs failed with this error.", cause->jobs).ptr
+                            : "");
     pyro_finding_evidence(context, finding, "failed_jobs", cause->jobs, 0, "count");
     pyro_finding_evidence(context, finding, "lost_run_ms", cause->run_ms, 0, "ms");
     if (attempts > 0)
@@ -123,8 +128,11 @@ static void report(struct pyro_rule_context *context, const struct cause *cause)
     enum pyro_failure_kind kind = pyro_failure_kind(root->name, root->message);
     if (kind == PYRO_FAILURE_OTHER) /* Python's exceptions come wrapped */
         kind = pyro_failure_kind(root->wrapper, root->message);
-    pyro_finding_advise(context, finding, pyro_slice_from(pyro_failure_advice(kind)),
-                        "In the next run the Jobs page lists no failed job.");
+    static const char *const verify = "In the next run the Jobs page lists no failed job.";
+    if (served)
+        pyro_shuffle_service_advise(context, finding, &service, verify);
+    else
+        pyro_finding_advise(context, finding, pyro_slice_from(pyro_failure_advice(kind)), verify);
     finding->failure_risk = pyro_limit(context, cause->again || shell ? AGAIN_RISK : ended ? ENDED_RISK : RISK);
     finding->confidence *= root->name.ptr || root->message.ptr ? 0.97 : 0.8;
 }

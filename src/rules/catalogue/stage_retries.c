@@ -6,6 +6,7 @@
 #include "model/failure_text.h"
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
+#include "rules/fixes/shuffle_service.h"
 
 enum { NEAR_SHARE, NEAR_RISK, RISK, LITTLE_SHARE, LITTLE_RISK };
 static const struct pyro_threshold thresholds[] = {
@@ -85,68 +86,16 @@ static const char *why(struct pyro_rule_context *context, const struct retries *
         .ptr;
 }
 
-/* The external shuffle service of a host: why files that it serves could not be fetched. */
-struct service {
-    struct pyro_slice address; /* "host/10.0.0.7:7337"; null: no service failed to answer */
-    bool forgot;               /* it does not know the executor: it was started again without what it knew */
-};
-
-/* An address with this port after one of the words of Spark's network library. */
-static struct pyro_slice address_with(struct pyro_slice text, struct pyro_slice port)
+static struct pyro_shuffle_service find_service(const struct pyro_app *app, const struct retries *found)
 {
-    static const char *const words[] = {"Failed to connect to ", "Connection from ", "Connection reset by peer: "};
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        for (const char *at = text.ptr, *end = text.ptr + text.len; at && at < end;) {
-            at = pyro_slice_find((struct pyro_slice){at, (size_t)(end - at)}, words[i]);
-            if (!at)
-                break;
-            at += strlen(words[i]);
-            size_t length = 0;
-            while (at + length < end && !strchr(" \n\t,;", at[length]))
-                length++;
-            if (length > port.len + 1 && at[length - port.len - 1] == ':' &&
-                memcmp(at + length - port.len, port.ptr, port.len) == 0)
-                return (struct pyro_slice){at, length};
-        }
-    return PYRO_SLICE_NULL;
-}
-
-static struct service find_service(const struct pyro_app *app, const struct retries *found)
-{
-    struct pyro_slice port = pyro_app_property(app, "spark.shuffle.service.port");
-    struct service service = {PYRO_SLICE_NULL, false};
-    if (found->failed == SIZE_MAX || !pyro_app_property_bool(app, "spark.shuffle.service.enabled", false))
-        return service;
-    struct pyro_slice text = app->stages.items[found->failed].failure;
-    service.address = address_with(text, port.len > 0 ? port : PYRO_SLICE_LITERAL("7337"));
-    service.forgot = pyro_text_has(text, "Executor is not registered");
-    return service;
-}
-
-static void advise_service(struct pyro_rule_context *context, struct pyro_finding *finding,
-                           const struct service *service, const char *verify)
-{
-    if (service->address.ptr)
-        pyro_finding_advise(
-            context, finding,
-            pyro_say(
-                context,
-                "Find out why the external shuffle service at %s did not answer: it runs in the node manager of "
-                "YARN or the worker of a standalone cluster. Read its log at that time, and give it enough memory.",
-                pyro_say_text(context, service->address, 80)),
-            verify);
-    pyro_finding_advise(
-        context, finding,
-        PYRO_SLICE_LITERAL("Let the shuffle service know its executors again after a restart: "
-                           "yarn.nodemanager.recovery.enabled on YARN, spark.shuffle.service.db.enabled on standalone "
-                           "workers."),
-        verify);
+    return pyro_shuffle_service_of(app, found->failed == SIZE_MAX ? PYRO_SLICE_NULL
+                                                                  : app->stages.items[found->failed].failure);
 }
 
 /* Why Spark repeated stages. */
 static const char *say_reason(struct pyro_rule_context *context, const struct retries *found)
 {
-    struct service service = find_service(context->app, found);
+    struct pyro_shuffle_service service = find_service(context->app, found);
     const char *barriers = pyro_say_count(context, found->barriers, "attempt failed", "attempts failed");
     if (found->barriers > 0 && found->fetch_failures <= 0)
         return pyro_say(context,
@@ -155,10 +104,7 @@ static const char *say_reason(struct pyro_rule_context *context, const struct re
             .ptr;
     return pyro_say(context, "%s could not fetch shuffle files%s%s%s",
                     pyro_say_count(context, found->fetch_failures, "task", "tasks"), why(context, found),
-                    service.address.ptr ? pyro_say(context, "; the external shuffle service at %s did not answer",
-                                                   pyro_say_text(context, service.address, 80))
-                                              .ptr
-                    : service.forgot ? "; the external shuffle service did not know the executor that had written them"
+                    service.silent || service.forgot ? pyro_shuffle_service_say(context, &service)
                     : found->lost_executors > 0
                         ? pyro_say(context, "; %s during the run",
                                    pyro_say_count(context, found->lost_executors, "executor died", "executors died"))
@@ -186,9 +132,9 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                             verify);
         return;
     }
-    struct service service = find_service(app, found);
-    if (service.address.ptr || service.forgot)
-        advise_service(context, finding, &service, verify);
+    struct pyro_shuffle_service service = find_service(app, found);
+    if (service.silent || service.forgot)
+        pyro_shuffle_service_advise(context, finding, &service, verify);
     else if (found->lost_executors > 0) {
         pyro_finding_advise(context, finding,
                             pyro_say(context,

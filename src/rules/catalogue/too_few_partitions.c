@@ -198,7 +198,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_judged_wall(app));
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
-        if (pyro_stage_is_compared(stage) && stage->partitions > 0 && stage->tasks > 0 &&
+        if (pyro_stage_is_compared(stage) && stage->partitions > 0 &&
+            stage->tasks > stage->failed_tasks + stage->killed_tasks && /* else no duration is that of its work */
             stage->completed_ms != PYRO_NONE && pyro_stage_begin(stage) != PYRO_NONE &&
             pyro_real(stage->duration_max) > 0)
             examine(context, &cases, &cold, i);

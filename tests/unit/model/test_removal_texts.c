@@ -25,16 +25,36 @@ static const struct sample samples[] = {
      PYRO_REMOVAL_CONTAINER_MEMORY, "container-memory", false},
     {"Container killed by YARN for exceeding memory limits.  11.6 GB of 11.5 GB virtual memory used. Consider boosting "
      "spark.yarn.executor.memoryOverhead or disabling yarn.nodemanager.vmem-check-enabled because of YARN-4714.",
-     PYRO_REMOVAL_CONTAINER_MEMORY, "container-memory", false},
+     PYRO_REMOVAL_VIRTUAL_MEMORY, "container-memory", false},
     {"Container killed by YARN for exceeding physical memory limits. 5.6 GB of 5.5 GB physical memory used. Consider "
      "boosting spark.executor.memoryOverhead.",
      PYRO_REMOVAL_CONTAINER_MEMORY, "container-memory", false},
     {"Container killed by YARN for exceeding virtual memory limits. 11.6 GB of 11.5 GB virtual memory used. Consider "
      "boosting spark.executor.memoryOverhead or boosting yarn.nodemanager.vmem-pmem-ratio or disabling "
      "yarn.nodemanager.vmem-check-enabled because of YARN-4714.",
-     PYRO_REMOVAL_CONTAINER_MEMORY, "container-memory", false},
+     PYRO_REMOVAL_VIRTUAL_MEMORY, "container-memory", false},
     {"Container from a bad node: container_1_1_01_000003 on host: h2. Exit status: -104. Diagnostics: .",
      PYRO_REMOVAL_CONTAINER_MEMORY, "container-memory", false},
+    {"Container from a bad node: container_1_1_01_000003 on host: h2. Exit status: -103. Diagnostics: .",
+     PYRO_REMOVAL_VIRTUAL_MEMORY, "container-memory", false},
+    {"Container [pid=9,containerID=c] is running 84127744B beyond the 'VIRTUAL' memory limit. Current usage: 3 GB of 5 "
+     "GB physical memory used; 11.6 GB of 11.5 GB virtual memory used. Killing container.",
+     PYRO_REMOVAL_VIRTUAL_MEMORY, "container-memory", false},
+    {"Container [pid=9,containerID=c] is running 84127744B beyond the 'PHYSICAL' memory limit. Current usage: 5 GB of "
+     "5 GB physical memory used; 9.6 GB of 11.5 GB virtual memory used. Killing container.",
+     PYRO_REMOVAL_CONTAINER_MEMORY, "container-memory", false},
+    {"Container marked as failed: container_1_1_01_000003 on host: h2. Exit status: -1000. Diagnostics: Could not "
+     "localize resources.",
+     PYRO_REMOVAL_OTHER, NULL, false},
+    {"Container marked as failed: container_1_1_01_000003 on host: h2. Exit status: -106. Diagnostics: .",
+     PYRO_REMOVAL_TERMINATED, "executor-lost", false},
+    {"Container marked as failed: container_1_1_01_000003 on host: h2. Exit status: -107. Diagnostics: .",
+     PYRO_REMOVAL_OTHER, NULL, true},
+    {"Container marked as failed: container_1_1_01_000003 on host: h2. Exit status: -108. Diagnostics: .",
+     PYRO_REMOVAL_PREEMPTED, "preemption", false},
+    {"Container marked as failed: container_1_1_01_000003 on host: h2. Exit status: -100. Diagnostics: Container "
+     "released by application.",
+     PYRO_REMOVAL_NODE_LOST, "node-lost", true},
     {"Executor for container container_1_1_01_000003 exited because of a YARN event (e.g., pre-emption) and not "
      "because of an error in the running job.",
      PYRO_REMOVAL_PREEMPTED, "preemption", false},
@@ -125,6 +145,9 @@ static const struct sample samples[] = {
     {"\nThe executor with id 2 exited with exit code 143(SIGTERM).\n\nThe API gave the following brief reason: "
      "Terminated\nThe API gave the following message: Pod was terminated in response to imminent node shutdown.\n",
      PYRO_REMOVAL_NODE_LOST, "node-lost", false},
+    {"\nThe executor with id 2 exited with exit code 143(SIGTERM).\n\nThe API gave the following brief reason: "
+     "Shutdown\nThe API gave the following message: Node is shutting, evicting pods\n",
+     PYRO_REMOVAL_NODE_LOST, "node-lost", false},
     {"The executor with id 2 was deleted by a user or the framework.", PYRO_REMOVAL_OTHER, NULL, true},
     {"The executor with ID 2 was not found in the cluster but we didn't get a reason why. Marking the executor as "
      "failed. The executor may have been deleted but the driver missed the deletion event.",
@@ -206,6 +229,7 @@ static void test_exit_codes(void **state)
     assert_int_equal(pyro_exit_code(PYRO_SLICE_LITERAL("Exit status: -100. Diagnostics: x")), -100);
     assert_int_equal(pyro_exit_code(PYRO_SLICE_LITERAL("exited with exit code -1(unexpected).\t exit code: 137")), 137);
     assert_int_equal(pyro_exit_code(PYRO_SLICE_LITERAL("exited with exit code -1(unexpected).")), -1);
+    assert_int_equal(pyro_exit_code(PYRO_SLICE_LITERAL("Exit status: -1000. Diagnostics: x")), -1000);
     assert_int_equal(pyro_exit_code(PYRO_SLICE_NULL), -1);
 }
 

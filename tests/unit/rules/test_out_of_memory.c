@@ -115,6 +115,21 @@ static void test_deaths_of_memory(void **state)
     }
 }
 
+/* Memory that is only reserved: the check is to be turned off, and no setting of Spark is the first thing to change. */
+static void test_death_of_virtual_memory(void **state)
+{
+    (void)state;
+    struct scene scene =
+        kill("yarn", "Container killed by YARN for exceeding virtual memory limits. 9 GB of 8 GB used");
+    const struct pyro_finding *finding = scene_finding(&scene, "executor-oom");
+    assert_non_null(finding);
+    assert_string_equal(finding->id.ptr, "executor-oom:virtual");
+    assert_non_null(pyro_slice_find(finding->advice[0].text, "yarn.nodemanager.vmem-check-enabled=false"));
+    assert_string_equal(scene_setting(finding, "spark.executor.memoryOverhead"), "");
+    scene_quiet(&scene, "executor-lost");
+    scene_free(&scene);
+}
+
 static struct scene heap_run(int64_t peak_mib, int64_t full, int64_t collection_ms)
 {
     struct scene scene = scene_new(2, 2);
@@ -373,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_heap_is_told_once),
         cmocka_unit_test(test_few_partitions_are_broken_up),
         cmocka_unit_test(test_deaths_of_memory),
+        cmocka_unit_test(test_death_of_virtual_memory),
         cmocka_unit_test(test_near_limit_needs_full_collections),
         cmocka_unit_test(test_container_counts_python),
         cmocka_unit_test(test_overprovisioned_is_low),

@@ -65,9 +65,11 @@ static void test_stage_retries(void **state)
 }
 
 /* A job of the last stage, failed. */
-static struct scene failed_job(const char *failure, bool later)
+static struct scene failed_job_of(const char *failure, bool later, bool service)
 {
     struct scene scene = scene_new(2, 2);
+    if (service)
+        fixture_property(scene.app, "spark", "spark.shuffle.service.enabled", "true");
     static const int64_t first[] = {1}, second[] = {2};
     struct pyro_stage *stage = scene_stage(&scene, 20, &two_s, 1, NULL, NULL);
     stage->job = 0;
@@ -83,6 +85,11 @@ static struct scene failed_job(const char *failure, bool later)
     }
     scene_end(&scene);
     return scene;
+}
+
+static struct scene failed_job(const char *failure, bool later)
+{
+    return failed_job_of(failure, later, false);
 }
 
 static void test_job_failed(void **state)
@@ -109,6 +116,23 @@ static void test_job_failed(void **state)
     scene_free(&scene);
     scene = failed_job("Job 0 cancelled part of cancelled job group 7", false);
     scene_quiet(&scene, "job-failed");
+    scene_free(&scene);
+}
+
+/* Files that a dead service had: the service is what to look at, in the words of the finding about retries. */
+static void test_job_failed_without_its_shuffle_service(void **state)
+{
+    (void)state;
+    const char *text = "Job aborted due to stage failure: ShuffleMapStage 1 has failed the maximum allowable number of "
+                       "times: 4. Most recent failure reason:\n"
+                       "org.apache.spark.shuffle.FetchFailedException: Failed to connect to h2/10.0.0.2:7337\n";
+    struct scene scene = failed_job(text, false);
+    assert_null(pyro_slice_find(scene_finding(&scene, "job-failed")->cause, "shuffle service"));
+    scene_free(&scene);
+    scene = failed_job_of(text, false, true);
+    const struct pyro_finding *finding = scene_finding(&scene, "job-failed");
+    assert_non_null(pyro_slice_find(finding->cause, "the external shuffle service at h2/10.0.0.2:7337 did not answer"));
+    assert_non_null(pyro_slice_find(finding->advice[0].text, "why the external shuffle service"));
     scene_free(&scene);
 }
 
@@ -471,11 +495,17 @@ static void test_thresholds_of_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stage_retries),         cmocka_unit_test(test_job_failed),
-        cmocka_unit_test(test_executor_churn),        cmocka_unit_test(test_config_risk),
-        cmocka_unit_test(test_speculation_on_writes), cmocka_unit_test(test_known_settings),
-        cmocka_unit_test(test_risk_of_retries),       cmocka_unit_test(test_risk_of_failed_jobs),
-        cmocka_unit_test(test_thresholds_of_churn),   cmocka_unit_test(test_thresholds_of_settings),
+        cmocka_unit_test(test_stage_retries),
+        cmocka_unit_test(test_job_failed),
+        cmocka_unit_test(test_job_failed_without_its_shuffle_service),
+        cmocka_unit_test(test_executor_churn),
+        cmocka_unit_test(test_config_risk),
+        cmocka_unit_test(test_speculation_on_writes),
+        cmocka_unit_test(test_known_settings),
+        cmocka_unit_test(test_risk_of_retries),
+        cmocka_unit_test(test_risk_of_failed_jobs),
+        cmocka_unit_test(test_thresholds_of_churn),
+        cmocka_unit_test(test_thresholds_of_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
