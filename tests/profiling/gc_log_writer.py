@@ -236,6 +236,50 @@ class OldLog:
         return self.out
 
 
+class OldShenandoahLog(OldLog):
+    """One log of Shenandoah in Java 8, which has records of its own; flags: Details, GCID."""
+
+    def __init__(self, flags: Sequence[str], stamps: str, generator: random.Random) -> None:
+        super().__init__("Shenandoah", flags, stamps, 8, generator)
+
+    def phase(self, name: str, change: bool, *details: str) -> None:
+        micros = self.random.randrange(1, 400_000)
+        before, after = self.random.randrange(1, 4_000), self.random.randrange(1, 4_000)
+        head = f"{self.stamp()}[{name}"
+        if "Details" in self.flags:
+            self.out.text += f"{head}, start]\n" + "".join(f"    {one}\n" for one in details)
+            head = f"{self.stamp()}[{name}"
+        self.out.text += f"{head}{f' {before}M->{after}M(4096M)' if change else ''}, {micros / 1000:.3f} ms]\n"
+        self.add(name.startswith("Pause"), micros * 1000, (before * MIB, after * MIB) if change else ())
+
+    def cycle(self) -> None:
+        weak = self.random.choice(("", " (process weakrefs)", " (update refs)", " (update refs) (process weakrefs)", " (unload classes)"))
+        self.out.text += "Trigger: Free (12M) is below minimum threshold (409M)\nFree: 55M (192 regions), Max regular: 256K, External frag: 14%\n"
+        self.phase("Concurrent reset", True, "Using 1 of 2 workers for concurrent reset")
+        self.phase(f"Pause Init Mark{weak}", False, "Using 2 of 2 workers for init marking", "Pacer for Mark. Expected Live: 12M, Free: 87M, Alloc Tax Rate: 0.5x")
+        self.phase(f"Concurrent marking{weak}", True, "Using 1 of 2 workers for concurrent marking")
+        if self.random.random() < 0.2:
+            self.out.text += "Cancelling GC: Allocation Failure\n"
+            self.phase("Pause Degenerated GC (Mark)", True, "Good progress for free space: 12288K, need 512K")
+            return
+        self.phase(f"Pause Final Mark{weak}", self.random.random() < 0.3, "Collectable Garbage: 0M (0% of total), 0M CSet, 0 CSet regions")
+        self.phase("Concurrent cleanup", True)
+        self.phase("Concurrent evacuation", True, "Using 1 of 2 workers for concurrent evacuation")
+        self.phase("Pause Init Update Refs", False)
+        self.phase("Concurrent update references ", True)
+        self.phase("Pause Final Update Refs", False, "Using 2 of 2 workers for final reference update")
+
+    def write(self, count: int) -> Written:
+        self.out.text = "CommandLine flags: -XX:+PrintGC -XX:+UnlockExperimentalVMOptions -XX:+UseShenandoahGC \nPeriodic GC triggered. Time since last GC: 3 ms\n"
+        for self.id in range(count):
+            if self.random.random() < 0.2:
+                self.phase(f"Pause Full{self.random.choice(('', ' (System.gc())'))}", True)
+            else:
+                self.cycle()
+        self.out.text += "\nGC STATISTICS:\nPause Init Mark (G)        =     0.04 s (a =     7001 us) (n =     6)\n"
+        return self.out
+
+
 # ---- Unified logging
 
 
@@ -315,6 +359,7 @@ class UnifiedLog:
 STAMP = r"(?:\}|\ CMS: abort preclean due to time )?(?:\d{4}-\d\d-\d\dT[\d:]{8}[.,]\d{3}[+-]\d{4}: )?\ *(?:\d+[.,]\d+: )?(?:#\d+: )?"
 RECORD = re.compile(rf"(?m)^{STAMP}\[(?:Full GC|GC)(?! concurrent-)(?=[ \-\[(\d]|AdaptiveSize|Before GC|\n)")
 PHASE = re.compile(rf"(?m)^{STAMP}\[(?:GC concurrent-[a-z-]+-end, ([\d.,]+)(?: secs?)?|CMS-concurrent-[a-z-]+: [\d.,]+/([\d.,]+) secs)\]")
+SHENANDOAH = re.compile(rf"(?m)^{STAMP}\[(Pause|Concurrent) [A-Za-z][^\[\],]*, ([\d.,]+) ms\]$")
 UNIFIED = re.compile(r"(?m)^(?:\[[^]]*\])*\s*GC\(\d+\) (?:[YyO]: )?(Pause|Concurrent) .*?(?:(\d+)M->(\d+)M\(\d+M\) )?(\d+\.\d+)ms$")
 
 
@@ -363,6 +408,14 @@ def read_old(text: str) -> Tuple[int, int, int, int]:
 def read_unified(text: str) -> Tuple[int, int, int, int]:
     """The same of a unified log."""
     found = [(one.group(1), nanoseconds(one.group(4)) // 1000) for one in UNIFIED.finditer(text)]
+    pauses = [ns for kind, ns in found if kind == "Pause"]
+    phases = [ns for kind, ns in found if kind != "Pause"]
+    return len(pauses), sum(pauses), len(phases), sum(phases)
+
+
+def read_old_shenandoah(text: str) -> Tuple[int, int, int, int]:
+    """The same of a log of Shenandoah in Java 8."""
+    found = [(one.group(1), nanoseconds(one.group(2)) // 1000) for one in SHENANDOAH.finditer(text)]
     pauses = [ns for kind, ns in found if kind == "Pause"]
     phases = [ns for kind, ns in found if kind != "Pause"]
     return len(pauses), sum(pauses), len(phases), sum(phases)

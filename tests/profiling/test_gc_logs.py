@@ -15,7 +15,7 @@ from typing import Dict, Tuple
 
 import pytest
 from conftest import ROOT, run_command
-from gc_log_writer import DECORATIONS, FLAGS, OLD_COLLECTORS, STAMPS, UNIFIED_COLLECTORS, OldLog, UnifiedLog, Written, read_old, read_unified
+from gc_log_writer import DECORATIONS, FLAGS, OLD_COLLECTORS, STAMPS, UNIFIED_COLLECTORS, OldLog, OldShenandoahLog, UnifiedLog, Written, read_old, read_old_shenandoah, read_unified
 
 SERIAL = ROOT / "tests" / "artefacts" / "gc" / "serial"
 SUMS = (
@@ -63,6 +63,27 @@ def test_java_7_and_8_with_all_flags(binary: str, tmp_path: Path, collector: str
         assert read_old(one.text) == one.totals()[:4], one.text
         logs[str(number)] = one
     check(binary, folder_of(tmp_path / "run", logs), logs)
+
+
+def test_shenandoah_of_java_8(binary: str, tmp_path: Path) -> None:
+    generator = random.Random("Shenandoah")
+    logs = {}
+    for number, (flags, stamps) in enumerate(itertools.product(((), ("Details",), ("GCID",), ("Details", "GCID")), STAMPS * 4)):
+        one = OldShenandoahLog(flags, stamps, generator).write(generator.randrange(1, 9))
+        assert read_old_shenandoah(one.text) == one.totals()[:4], one.text
+        logs[str(number)] = one
+    check(binary, folder_of(tmp_path / "run", logs), logs)
+
+
+def test_times_of_shenandoah_are_of_the_begin_or_of_the_end(binary: str, tmp_path: Path) -> None:
+    """With details, a line for the begin has its own time, and the other one the time of the end."""
+    stamp = "2024-03-01T09:15:{:02d}.000+0000: "
+    plain = Written(f"{stamp.format(10)}[Pause Full 20M->10M(64M), 4000.000 ms]\n")
+    detailed = Written(f"{stamp.format(10)}[Pause Full, start]\n{stamp.format(14)}[Pause Full 20M->10M(64M), 4000.000 ms]\n")
+    folder = folder_of(tmp_path / "run", {"1": plain, "2": detailed})
+    times = "SELECT t.executor AS executor, min(s.start_ns) AS at FROM spans s JOIN threads t ON t.id = s.thread GROUP BY t.executor"
+    found = query(binary, folder, times)
+    assert found["1"] == found["2"]
 
 
 def test_unified_logs_with_all_decorations(binary: str, tmp_path: Path) -> None:
@@ -141,7 +162,7 @@ def test_folders_of_samples(binary: str) -> None:
     assert paths
     for path in paths:
         text = path.read_text(encoding="utf-8", errors="replace")
-        expected = read_old(text)
+        expected = tuple(map(sum, zip(read_old(text), read_old_shenandoah(text))))
         run = run_command([binary, "profile", "--kind", "gc-log", str(path), "--format", "json"])
         assert run.exit == 0, run.explain()
         found = json.loads(run.out)

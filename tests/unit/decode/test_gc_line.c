@@ -113,6 +113,18 @@ static const struct sample samples[] = {
      "   2:            12           3456  [Ljava.lang.Object;\n"
      ", 0.1000000 secs] 50K->40K(60K), 0.2000000 secs]",
      "Full GC (System.gc())", PYRO_NONE, 1500000, 200000000, 50 * KIB, 40 * KIB, true},
+    /* Shenandoah. */
+    {"2020-03-10T08:03:29.314-0400: 0.376: #2: [Pause Init Mark (process weakrefs), 1.001 ms]",
+     "Pause Init Mark (process weakrefs)", 1583841809314, 376000, 1001000, PYRO_NONE, PYRO_NONE, true},
+    {"463.322: [Concurrent update references  10G->9784M(18G), 17.012 ms]", "Concurrent update references", PYRO_NONE,
+     463322000, 17012000, 10240 * MIB, 9784 * MIB, false},
+    {"0.2: [Pause Final Mark, start]\n"
+     "    Using 2 of 2 workers for final marking\n"
+     "0.5: [Pause Final Mark 1447M->684M(2048M), 2,279 ms]",
+     "Pause Final Mark", PYRO_NONE, 500000, 2279000, 1447 * MIB, 684 * MIB, true},
+    {"0.5: [Concurrent marking    Cancelling concurrent GC: Allocation Failure\n"
+     " 50M->60M(64M), 3.500 ms]",
+     "Concurrent marking", PYRO_NONE, 500000, 3500000, 50 * MIB, 60 * MIB, false},
     /* The first record was cut when the process died; another one follows in the same file. */
     {"1.5: [GC (Allocation Failure) [PSYoungGen: 5K->\n"
      "9.5: [GC (Metadata GC Threshold) [PSYoungGen: 5K->5K(6K)] 9K->8K(10K), 0.5000000 secs]",
@@ -167,6 +179,11 @@ static void test_other_lines(void **state)
         "[0.5s][info][gc,heap] GC(0) Eden regions: 12->0(13)",
         "24/03/01 10:15:02 INFO Executor: Running task 0.0 in stage 1.0 (TID 3)",
         "99999999999999999999999: [GC (Allocation Failure) 1K->0K(2K), 0.1 secs]",
+        "0.5: [Pause Init Mark, start]",
+        "0.5: [Pause Init Mark, 3.587 secs]",
+        "0.5: [Pause 7, 3.587 ms]",
+        "0.5: [Concurrent marking, 99999999999999999999 ms]",
+        "Pause Init Mark (G)        =     0.04 s (a =     7001 us)",
         "1.0: [GC (Allocation Failure) 99999999999999999999G->0K(2K), 99999999999999999999 secs]",
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
@@ -187,12 +204,16 @@ static void test_known_lines(void **state)
         "CommandLine flags: -XX:InitialHeapSize=4294967296 -XX:+PrintGC -XX:+UseParallelGC ",
         "{Heap before GC invocations=0 (full 0):",
         "1.5: [GC pause (young)",
+        "[Concurrent reset 1222M->1222M(1678M), 2.952 ms]",
+        "1.5: [Pause Final Update Refs, start]",
         "2019-02-14T10:10:07.123+0100: 1.234: Total time for which application threads were stopped: 0.0001 seconds",
     };
     static const char *const other[] = {
         "",
         "Using G1 is recommended",
         "[GC] started",
+        "[Pause] 1",
+        "[Concurrent 7 ms]",
         "[GCLogger (main)] 1 secs]",
         "GC(0) is what a pause is called",
         "24/03/01 10:15:02 INFO Executor: Running task 0.0 in stage 1.0 (TID 3)",

@@ -29,6 +29,8 @@ bool pyro_gc_unified_known(struct pyro_slice line);
 size_t pyro_gc_read_stamp(struct pyro_slice line, int64_t *ret_time_ms, int64_t *ret_uptime_us);
 /* Whether a record begins here, behind its times. */
 bool pyro_gc_record_begins(struct pyro_slice text);
+/* Whether it is the line that Shenandoah writes at the begin of a phase, with -XX:+PrintGCDetails. */
+bool pyro_gc_record_starts(struct pyro_slice text);
 /* Begins a record at its bracket, or goes on with it. true: it is complete and is a collection. */
 bool pyro_gc_record_begin(struct pyro_gc_record *record, struct pyro_slice text);
 bool pyro_gc_record_continue(struct pyro_gc_record *record, struct pyro_slice text);

@@ -24,6 +24,7 @@ struct pyro_gc_record {
     struct pyro_gc_event event;
     unsigned depth; /* open brackets; 0: no record is open */
     bool timed;     /* its seconds were read */
+    bool in_ms;     /* of Shenandoah, in milliseconds */
     bool remark;    /* of CMS: a young collection may be inside it, on lines of its own */
 };
 
@@ -32,7 +33,8 @@ struct pyro_gc_reader {
     struct pyro_gc_record record;
     struct pyro_gc_event waiting; /* of Java 7 or 8, whose heap may be in the lines after it */
     bool has_waiting;
-    bool has_stamp; /* the times of the last line that had one */
+    bool has_starts; /* of Shenandoah: lines for the begin of phases, so that the others have the times of their end */
+    bool has_stamp;  /* the times of the last line that had one */
     int64_t time_ms, uptime_us;
 };
 

@@ -176,9 +176,11 @@ static bool next_of_java8(struct pyro_gc_reader *reader, struct pyro_slice line,
         return let_wait(reader, &event, ret);
     }
     bool complete = false;
+    reader->has_starts |= pyro_gc_record_starts(text);
     if (pyro_gc_record_begins(text) && !is_inside(reader)) {
         reader->record = (struct pyro_gc_record){.event = event};
         complete = pyro_gc_record_begin(&reader->record, text);
+        reader->record.event.at_end = reader->has_starts && reader->record.in_ms;
     } else if (reader->record.depth > 0) {
         complete = pyro_gc_record_continue(&reader->record, line);
     } else if (reader->has_waiting && reader->waiting.pause) {
@@ -210,7 +212,7 @@ bool pyro_gc_line_known(struct pyro_slice line)
     if (pyro_gc_unified_known(line))
         return true;
     struct pyro_slice text = pyro_gc_from(line, pyro_gc_read_stamp(line, &event.time_ms, &event.uptime_us));
-    return pyro_gc_record_begins(text) || pyro_gc_phase_read(text, &event) ||
+    return pyro_gc_record_begins(text) || pyro_gc_record_starts(text) || pyro_gc_phase_read(text, &event) ||
            pyro_slice_starts_with(text, "CommandLine flags: -XX:") ||
            pyro_slice_starts_with(text, "{Heap before GC invocations=") ||
            pyro_slice_starts_with(text, "Total time for which application threads were stopped: ");

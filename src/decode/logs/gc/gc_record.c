@@ -5,7 +5,14 @@
  *
  * With -XX:+PrintTenuringDistribution, PrintAdaptiveSizePolicy, PrintReferenceGC, PrintHeapAtGC and others, what they
  * print is inside the record, which then has several lines: a record ends where its outer bracket closes. Its
- * seconds and the change of the whole heap are in no inner bracket. */
+ * seconds and the change of the whole heap are in no inner bracket.
+ *
+ * Shenandoah of Java 8 has records of its own, of pauses and of phases that run next to the program. Their times are
+ * those of their begin, or with -XX:+PrintGCDetails, which writes a line for the begin as well, of their end:
+ *
+ *     1.234: [Pause Final Mark (process weakrefs), start]
+ *     1.236: [Pause Final Mark (process weakrefs), 2.279 ms]
+ *     1.236: [Concurrent cleanup 1447M->684M(2048M), 0.103 ms] */
 #include <string.h>
 
 #include "base/numbers/calendar.h"
@@ -89,11 +96,43 @@ static size_t read_name(struct pyro_slice text)
     return end;
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* "[Pause Init Mark", "[Concurrent update references": of Shenandoah. */
+static size_t shenandoah_kind(struct pyro_slice text)
+{
+    size_t at = pyro_slice_starts_with(text, "[Pause ") ? 7 : pyro_slice_starts_with(text, "[Concurrent ") ? 12 : 0;
+    return at > 0 && at < text.len && is_letter(text.ptr[at]) ? at : 0;
+}
+
+/* Up to the change of the heap, the comma, or what another thread wrote behind blanks. */
+static size_t read_shenandoah_name(struct pyro_slice text)
+{
+    size_t at = shenandoah_kind(text);
+    while (at < text.len && !strchr(",]", text.ptr[at]) &&
+           !(text.ptr[at - 1] == ' ' && (is_digit(text.ptr[at]) || text.ptr[at] == ' ')))
+        at++;
+    while (at > 0 && text.ptr[at - 1] == ' ')
+        at--;
+    return at;
+}
+
+bool pyro_gc_record_starts(struct pyro_slice text)
+{
+    size_t len = shenandoah_kind(text) ? read_shenandoah_name(text) : 0;
+    return len > 0 && pyro_slice_starts_with(pyro_gc_from(text, len), ", start]");
+}
+
 /* What may follow "[GC" in a record, but not in "[GC]" or "[GCLogger]". */
 bool pyro_gc_record_begins(struct pyro_slice text)
 {
     static const char *const behind[] = {"AdaptiveSize", "Before GC"};
     size_t at = pyro_slice_starts_with(text, "[GC") ? 3 : pyro_slice_starts_with(text, "[Full GC") ? 8 : 0;
+    if (shenandoah_kind(text))
+        return !pyro_gc_record_starts(text);
     if (at == 0 || pyro_slice_starts_with(text, "[GC concurrent-"))
         return false;
     if (at == text.len)
@@ -108,12 +147,12 @@ bool pyro_gc_record_begins(struct pyro_slice text)
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-/* ", 0.0083420 secs" right before the bracket that closes the record. */
+/* ", 0.0083420 secs" right before the bracket that closes the record; of Shenandoah, ", 2.279 ms". */
 static bool read_seconds(struct pyro_slice text, struct pyro_gc_record *record)
 {
     int64_t ns;
-    size_t len = pyro_gc_read_seconds(text, &ns);
-    if (len == 0 || !pyro_slice_starts_with(pyro_gc_from(text, len), " secs]"))
+    size_t len = record->in_ms ? pyro_gc_read_decimal(text, &ns) : pyro_gc_read_seconds(text, &ns);
+    if (len == 0 || !pyro_slice_starts_with(pyro_gc_from(text, len), record->in_ms ? " ms]" : " secs]"))
         return false;
     record->event.duration_ns = ns;
     record->timed = true;
@@ -163,9 +202,11 @@ bool pyro_gc_record_continue(struct pyro_gc_record *record, struct pyro_slice te
 
 bool pyro_gc_record_begin(struct pyro_gc_record *record, struct pyro_slice text)
 {
-    size_t len = read_name(text);
+    record->in_ms = shenandoah_kind(text) > 0;
+    size_t len = record->in_ms ? read_shenandoah_name(text) : read_name(text);
     pyro_gc_event_set_name(&record->event, pyro_gc_from((struct pyro_slice){text.ptr, len}, 1));
-    record->event.pause = true; /* the other phases are read by pyro_gc_phase_read() */
+    /* Phases of other collectors are read by pyro_gc_phase_read(). */
+    record->event.pause = !pyro_slice_starts_with(text, "[Concurrent ");
     record->remark = pyro_slice_find(text, "[YG occupancy: ") != NULL;
     record->depth = 1;
     return pyro_gc_record_continue(record, pyro_gc_from(text, 1));
