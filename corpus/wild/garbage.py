@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterable, List
 
 from . import spark
-from .forms import FOLDER, TAR, UPLOAD, ZIP, Collections, Files, Form, make_form
+from .forms import FILE, FOLDER, STDIN, TAR, UPLOAD, ZIP, Collections, Files, Form, Refused, make_form
 
 FORMS: List[Form] = []
 # One log for each executor; a crawl and a REST API are of event logs alone.
@@ -72,6 +72,14 @@ def ids_and_references(app: str) -> Files:
         for number, at in enumerate(AT)))
 
 
+@form("Shenandoah with a line for each begin", "Java 8, `-XX:+PrintGCDetails -XX:+UseShenandoahGC`", Collections(3, 15))
+def shenandoah(app: str) -> Files:
+    return of(app, (
+        f"{stamp(at)}[Concurrent marking, start]\n    Using 2 of 4 workers for concurrent marking\n{stamp(at)}[Concurrent marking 200M->210M(512M), 44.000 ms]\n"
+        f"{stamp(at)}[Pause Final Mark (process weakrefs), start]\n    Adaptive CSet Selection. Target Free: 12M, Actual Free: 92M\n"
+        f"{stamp(at)}[Pause Final Mark (process weakrefs), 5.000 ms]\n" for at in AT))
+
+
 def unified(decorate: str, collections: Iterable[str]) -> List[str]:
     lines = []
     for place, message in enumerate(collections):
@@ -116,3 +124,27 @@ def openj9(app: str) -> Files:
     text = ('<?xml version="1.0" ?>\n<verbosegc version="wild">\n<gc-op id="3" type="scavenge" timems="8.8" '
             'timestamp="2026-01-01T00:00:11.300">\n</gc-op>\n</verbosegc>\n')
     return {app: spark.lines(spark.run(app)), f"{app}-1.gc": text.encode()}
+
+
+# Without an event log; a folder of such files is an application (tests/e2e/test_logs_alone.py).
+ALONE = (FILE, STDIN, UPLOAD)
+
+
+def alone(app: str, text: str) -> Files:
+    return {f"{app}/{app}-1.gc": text.encode()}
+
+
+@form("log of a collector without an event log, Java 8", "people who have nothing else", Refused("gc-log"), ALONE)
+def gc_alone(app: str) -> Files:
+    return alone(app, HEAD + "".join(f"{stamp(at)}[GC (Allocation Failure) 65536K->4100K(251392K), 0.2000000 secs]\n" for at in AT))
+
+
+@form("log of a collector without an event log, other tags first", "Java 9 and later, `-Xlog`", Refused("gc-log"), ALONE)
+def gc_alone_unified(app: str) -> Files:
+    other = "[2026-01-01T00:00:01.000+0000][0.006s][info][os] SafePoint Polling address: 0x00007fdb1a030000\n"
+    return alone(app, other + "".join(unified("[{time}][{uptime}][info][gc] ", G1)))
+
+
+@form("log of another JVM's collector without an event log", "OpenJ9", Refused("a GC log of an unknown form"), ALONE)
+def openj9_alone(app: str) -> Files:
+    return alone(app, '<?xml version="1.0" ?>\n<verbosegc version="wild">\n<gc-op id="3" type="scavenge" timems="8.8" />\n</verbosegc>\n')

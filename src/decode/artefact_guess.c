@@ -8,6 +8,8 @@
 #include "decode/artefact_kinds.h"
 #include "model/failure_text.h"
 
+static const char unknown_gc_log[] = "a GC log of an unknown form";
+
 /* What logs of garbage collectors have that are read by nothing here: of OpenJ9, of JRockit, of Go. */
 static bool is_unknown_gc_log(struct pyro_slice head)
 {
@@ -50,7 +52,7 @@ const char *pyro_text_guess(struct pyro_slice head)
     if (memchr(head.ptr, '\0', head.len))
         return "not a text";
     if (is_unknown_gc_log(head))
-        return "a GC log of an unknown form";
+        return unknown_gc_log;
     if (first == '{' || first == '[')
         return "JSON lines, not Spark's";
     if (first == '<')
@@ -58,16 +60,35 @@ const char *pyro_text_guess(struct pyro_slice head)
     return has_times(head) ? "text with times, but not a log of a known form" : "text without times";
 }
 
-bool pyro_artefact_guess(struct pyro_slice head, bool whole, char *ret, size_t size)
+/* "gc-log (log of the JVM's garbage collector)" */
+static const char *describe_kind(enum pyro_artefact_kind kind)
 {
+    static const char *const texts[] = {
+#define PYRO_ARTEFACT(id, name, prefix, doc) name " (" doc ")",
+#include "decode/artefact_kinds.def"
+#undef PYRO_ARTEFACT
+    };
+    return texts[kind];
+}
+
+bool pyro_artefact_guess(struct pyro_slice head, bool whole, struct pyro_guess *ret)
+{
+    *ret = (struct pyro_guess){.of_run = true};
     if (first_letter(head) == '\0' || (!whole && !memchr(head.ptr, '\n', head.len)) ||
         pyro_slice_find(head, "\"Event\""))
         return false;
     enum pyro_artefact_kind kind = pyro_artefact_recognise(head, whole);
-    if (kind != PYRO_ARTEFACT_KINDS)
-        snprintf(ret, size, "a file of the kind %s: name the folder that has it and the event log",
-                 pyro_artefact_kind_name(kind));
-    else
-        snprintf(ret, size, "%s", pyro_text_guess(head));
+    if (kind != PYRO_ARTEFACT_KINDS) {
+        ret->from_pipe = kind == PYRO_ARTEFACT_TEXT_LOG;
+        snprintf(ret->text, sizeof(ret->text),
+                 "a file of the kind %s: 'pyrometer %s' shows it; to read it with the event log of its run, name the "
+                 "folder that has both",
+                 describe_kind(kind), ret->from_pipe ? "logs errors" : "profile");
+    } else {
+        const char *looks = pyro_text_guess(head);
+        ret->of_run = looks == unknown_gc_log;
+        ret->from_pipe = true;
+        snprintf(ret->text, sizeof(ret->text), "%s", looks);
+    }
     return true;
 }

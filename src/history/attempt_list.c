@@ -294,9 +294,10 @@ static enum pyro_status say_two(const struct pyro_log *log, const struct scan *s
 /* Of a file that has no event at all, what it looks like instead. */
 static enum pyro_status say_no_application(const struct pyro_log *log, struct pyro_error *error)
 {
-    char what[160];
-    if (log->layout == PYRO_LAYOUT_SINGLE && pyro_log_guess(log, what, sizeof(what)))
-        pyro_error_describe(error, PYRO_ERROR_INPUT, "is not a Spark event log, but %s", what);
+    struct pyro_guess guess;
+    if (log->layout == PYRO_LAYOUT_SINGLE && pyro_log_guess(log, &guess))
+        pyro_error_describe(error, PYRO_ERROR_INPUT, "%s %s", guess.of_run ? "is" : "is not a Spark event log, but",
+                            guess.text);
     else
         pyro_error_describe(error, PYRO_ERROR_INPUT,
                             log->layout == PYRO_LAYOUT_LOGS ? "no file of it says when the application ran"

@@ -213,14 +213,14 @@ static void take_off(const struct search *search, struct pyro_log_list *list)
 static struct pyro_slice say_other(struct search *search, const struct pyro_log *log, struct pyro_arena *arena)
 {
     struct pyro_error refused = {.size = sizeof(refused)};
-    char what[160];
+    struct pyro_guess guess;
     size_t len;
     if (!is_one_file(log) || place_of(search, name_of(log)) != PYRO_PLACE_OTHER ||
         pyro_part_head(&log->parts[0], search->allocator, search->head, PYRO_ARTEFACT_HEAD, &len, &refused) !=
             PYRO_OK ||
-        !pyro_artefact_guess((struct pyro_slice){search->head, len}, len < PYRO_ARTEFACT_HEAD, what, sizeof(what)))
+        !pyro_artefact_guess((struct pyro_slice){search->head, len}, len < PYRO_ARTEFACT_HEAD, &guess))
         return PYRO_SLICE_NULL;
-    return pyro_arena_printf(arena, "is not a Spark event log, but %s", what);
+    return pyro_arena_printf(arena, "%s %s", guess.of_run ? "is" : "is not a Spark event log, but", guess.text);
 }
 
 /* Beside an event log, a file without events is not taken for another one: it is named among what cannot be read. */

@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "base/strings/strbuf.h"
+#include "decode/artefact_guess.h"
 #include "decode/batch.h"
 #include "model/app.h"
 #include "source/source.h"
@@ -42,9 +43,9 @@ enum pyro_status pyro_app_load_keeping(const pyro_inputs *inputs, size_t index, 
 /* The beginning of a file, in the same way. */
 void pyro_log_beginning(const struct pyro_log_part *part, struct pyro_strbuf *unread);
 
-/* What the beginning of a log of one file, which has no events, looks like (decode/artefact_guess.h). False: nothing
- * can be said; nor of standard input, which was read. */
-bool pyro_log_guess(const struct pyro_log *log, char *ret, size_t size);
+/* What the beginning of a log of one file, which has no events, looks like. False: nothing can be said; nor of standard
+ * input, which was read. */
+bool pyro_log_guess(const struct pyro_log *log, struct pyro_guess *ret);
 
 /* The log behind an index, or NULL beyond the last. */
 const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index);

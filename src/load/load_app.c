@@ -15,6 +15,8 @@ struct target {
     struct pyro_builder builder;
     struct pyro_listener listener; /* where `with_history` */
     bool with_history, damaged;
+    bool piped;              /* standard input, which cannot be read again to see what it is: */
+    struct pyro_strbuf head; /* the first lines that are not events */
 };
 
 /* What a History Server forgets by default; tasks nevertheless count in their stage. */
@@ -27,10 +29,23 @@ static bool begin_part(void *context, struct pyro_slice path)
     return pyro_builder_begin_part(&target->builder, path);
 }
 
+/* Keeps lines that are not events, until there are enough to say what they look like. */
+static bool keep_head(struct target *target, const struct pyro_batch *batch)
+{
+    for (size_t i = 0; i < batch->records.count && target->head.len < PYRO_ARTEFACT_HEAD; i++) {
+        const struct pyro_record *record = &batch->records.items[i];
+        if (record->kind != PYRO_RECORD_REJECT)
+            continue;
+        pyro_strbuf_add_slice(&target->head, record->text);
+        pyro_strbuf_add_char(&target->head, '\n');
+    }
+    return !target->head.failed;
+}
+
 static bool apply(void *context, const struct pyro_batch *batch)
 {
     struct target *target = context;
-    return pyro_builder_apply(&target->builder, batch) &&
+    return (!target->piped || keep_head(target, batch)) && pyro_builder_apply(&target->builder, batch) &&
            (!target->with_history || pyro_listener_apply(&target->listener, batch));
 }
 
@@ -50,7 +65,7 @@ static bool note_damage(void *context, const char *damage)
     return pyro_app_note(target->builder.app, pyro_slice_from(note));
 }
 
-bool pyro_log_guess(const struct pyro_log *log, char *ret, size_t size)
+bool pyro_log_guess(const struct pyro_log *log, struct pyro_guess *ret)
 {
     struct pyro_error refused = {.size = sizeof(refused)};
     size_t len = 0;
@@ -58,28 +73,39 @@ bool pyro_log_guess(const struct pyro_log *log, char *ret, size_t size)
         return false;
     char *head = pyro_allocate(NULL, PYRO_ARTEFACT_HEAD);
     bool guessed = head && pyro_part_head(&log->parts[0], NULL, head, PYRO_ARTEFACT_HEAD, &len, &refused) == PYRO_OK &&
-                   pyro_artefact_guess((struct pyro_slice){head, len}, len < PYRO_ARTEFACT_HEAD, ret, size);
+                   pyro_artefact_guess((struct pyro_slice){head, len}, len < PYRO_ARTEFACT_HEAD, ret);
     pyro_release(NULL, head);
     return guessed;
+}
+
+/* Without any event: what the file is instead. */
+static enum pyro_status refuse(const struct target *target, const struct pyro_log *log, struct pyro_error *error)
+{
+    const struct pyro_integrity *integrity = &target->builder.app->integrity;
+    struct pyro_guess guess;
+    bool guessed = target->piped ? pyro_artefact_guess(pyro_strbuf_slice(&target->head),
+                                                       target->head.len < PYRO_ARTEFACT_HEAD, &guess)
+                                 : pyro_log_guess(log, &guess);
+    if (integrity->bytes == 0)
+        pyro_error_describe(error, PYRO_ERROR_INPUT,
+                            "the file is empty: Spark has not written an event yet, or this is not an event log");
+    else if (guessed && guess.of_run)
+        pyro_error_describe(
+            error, PYRO_ERROR_INPUT, "this is %s%s", guess.text,
+            target->piped && !guess.from_pipe ? ". Save it first: of standard input only event logs are read" : "");
+    else
+        pyro_error_describe(error, PYRO_ERROR_INPUT,
+                            "this is not a Spark event log: none of its %llu lines has a Spark event%s%s",
+                            (unsigned long long)integrity->lines, guessed ? "; it is " : "", guessed ? guess.text : "");
+    pyro_error_at(error, log->path.ptr, UINT64_MAX);
+    return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }
 
 static enum pyro_status finish(struct target *target, const struct pyro_log *log, struct pyro_app **ret,
                                struct pyro_error *error)
 {
-    const struct pyro_integrity *integrity = &target->builder.app->integrity;
-    if (pyro_builder_known_events(&target->builder) == 0) {
-        char what[200];
-        bool guessed = pyro_log_guess(log, what, sizeof(what));
-        if (integrity->bytes == 0)
-            pyro_error_describe(error, PYRO_ERROR_INPUT,
-                                "the file is empty: Spark has not written an event yet, or this is not an event log");
-        else
-            pyro_error_describe(error, PYRO_ERROR_INPUT,
-                                "this is not a Spark event log: none of its %llu lines has a Spark event%s%s",
-                                (unsigned long long)integrity->lines, guessed ? "; it is " : "", guessed ? what : "");
-        pyro_error_at(error, log->path.ptr, UINT64_MAX);
-        return pyro_error_lasts(error, PYRO_ERROR_INPUT);
-    }
+    if (pyro_builder_known_events(&target->builder) == 0)
+        return refuse(target, log, error);
     PYRO_TRY(pyro_builder_check_single(&target->builder, error));
     PYRO_TRY(pyro_builder_require_application(&target->builder, log->path.ptr, error));
     const struct pyro_log_facts facts = {
@@ -137,7 +163,8 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
 {
     if (log->layout == PYRO_LAYOUT_LOGS)
         return pyro_logged_load(log, options, ret, error);
-    struct target target = {.with_history = options->history};
+    struct target target = {.with_history = options->history,
+                            .piped = log->part_count == 1 && pyro_slice_is(log->path, "-")};
     const struct pyro_load_sink sink = {
         .context = &target,
         .wanted = (options->wanted & (PYRO_BATCH_HISTORY - 1)) | (options->history ? PYRO_BATCH_HISTORY : 0),
@@ -147,6 +174,7 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
         .note_damage = note_damage,
     };
     PYRO_TRY(pyro_builder_init(&target.builder, options->allocator, options->wanted, options->redaction, error));
+    pyro_strbuf_init(&target.head, options->allocator);
     struct pyro_app *app = NULL;
     enum pyro_status status = target.with_history ? begin_history(&target, options, error) : PYRO_OK;
     if (status == PYRO_OK)
@@ -157,6 +185,7 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
     if (app && status == PYRO_OK && target.with_history)
         status = give_history(&target, log, app, error);
     pyro_builder_done(&target.builder);
+    pyro_strbuf_done(&target.head);
     if (target.with_history)
         pyro_listener_done(&target.listener);
     pyro_phase_end(&options->phases, &begun, "finish", 1);

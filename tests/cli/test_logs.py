@@ -365,6 +365,19 @@ def test_what_no_line_of_is_known_is_said(pyrometer: Command) -> None:
     ):
         (pyrometer.folder / "odd").write_text(text, encoding="ascii")
         assert pyrometer("logs", "errors", "odd").stderr.endswith(f"--pattern says the form. It is {looks}\n")
-    for line in ("Using G1", "GC(0) Pause Young (Normal) (G1 Evacuation Pause) 24M->5M(256M) 10.500ms", "1.5: [GC pause (young)"):
-        (pyrometer.folder / "collections").write_text(line + "\n", encoding="ascii")
-        assert "is a log of a garbage collector, not a text log" in pyrometer("logs", "errors", "collections").stderr
+    version = "OpenJDK 64-Bit Server VM (25.71-b00) for linux-aarch64 JRE (1.8.0), built on Aug 16 2022\nMemory: 4k page\n"
+    for text in (
+        "Using G1",
+        "GC(0) Pause Young (Normal) (G1 Evacuation Pause) 24M->5M(256M) 10.500ms",
+        "1.5: [GC pause (young)",
+        version + "CommandLine flags: -XX:+PrintGC -XX:+UseShenandoahGC",
+        "[0.006s][info][os] SafePoint Polling address: 0x7f\n" * 9 + "[0.9s][info][gc] Using Shenandoah",
+    ):
+        (pyrometer.folder / "collections").write_text(text + "\n", encoding="ascii")
+        assert "is a log of a garbage collector, not a text log: use 'pyrometer profile'" in pyrometer("logs", "errors", "collections").stderr
+    (pyrometer.folder / "collections").rename(pyrometer.folder / "run-1.gc")
+    (pyrometer.folder / "odd").unlink()
+    assert "has no text log, but logs of a garbage collector: use 'pyrometer profile'" in pyrometer("logs", "errors", ".").stderr
+    # Output of a program that has a collection in it stays text.
+    (pyrometer.folder / "stdout").write_text("row\n" * 9 + "1.5: [GC (System.gc()) 5K->4K(6K), 0.1 secs]\n", encoding="ascii")
+    assert document(pyrometer, "errors", "stdout")["files"] == 1

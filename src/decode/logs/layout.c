@@ -308,6 +308,19 @@ static bool is_binary(struct pyro_slice head)
     return odd > head.len / 10;
 }
 
+/* Whether the file begins as a log of a garbage collector does; output of programs may have such lines later. Unified
+ * logs may have lines about other things in front. */
+static bool is_gc_log(struct pyro_slice head)
+{
+    enum { LINES_MOST = 3 }; /* of Java 8: its version, the memory, "CommandLine flags" */
+    bool unified = head.len > 0 && *head.ptr == '[';
+    struct pyro_slice line;
+    for (unsigned n = 0; (n < LINES_MOST || unified) && pyro_next_line(&head, &line); n++)
+        if (pyro_gc_line_known(line) || (n == 0 && unified && pyro_slice_find(line, "[gc")))
+            return true;
+    return false;
+}
+
 enum pyro_log_content pyro_log_content_of(struct pyro_slice head, const struct pyro_log_pattern *own)
 {
     if (head.len == 0)
@@ -320,9 +333,7 @@ enum pyro_log_content pyro_log_content_of(struct pyro_slice head, const struct p
         return PYRO_CONTENT_BINARY;
     struct pyro_slice line, rest = head;
     pyro_next_line(&rest, &line);
-    if (pyro_gc_line_known(line) || (head.ptr[0] == '[' && pyro_slice_find(line, "[gc")) ||
-        pyro_slice_find(line, " for linux-amd64 JRE") || pyro_slice_find(line, ": [GC (") ||
-        pyro_slice_find(line, ": [Full GC ("))
+    if (is_gc_log(head))
         return PYRO_CONTENT_GC;
     if (pyro_slice_find((struct pyro_slice){head.ptr, head.len < 4096 ? head.len : 4096}, "Full thread dump "))
         return PYRO_CONTENT_DUMP;
@@ -337,7 +348,7 @@ const char *pyro_log_content_refusal(enum pyro_log_content content)
     case PYRO_CONTENT_EVENTS:
         return "is an event log, not a text log: use 'pyrometer diagnose'";
     case PYRO_CONTENT_GC:
-        return "is a log of a garbage collector, not a text log";
+        return "is a log of a garbage collector, not a text log: use 'pyrometer profile'";
     case PYRO_CONTENT_DUMP:
         return "is a thread dump, not a text log";
     case PYRO_CONTENT_RECORDS:

@@ -220,7 +220,7 @@ static void refuse_file(struct serve_request *http, const struct pyro_catalog_se
                        sent->kind, sent->application.ptr);
     else
         pyro_api_error(http, 422,
-                       "this is not an event log, but another file of a run (%s) that does not say of which: send it "
+                       "this is a file of the kind %s, which does not say of which run: send it "
                        "with the parameter app, or in a zip archive together with other files of the run",
                        sent->kind);
 }

@@ -1,12 +1,14 @@
 #include "decode/logs/records/record_reader.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
 #include "base/options.h"
 #include "decode/artefact_guess.h"
 #include "decode/logs/layout.h"
 #include "decode/logs/records/envelope.h"
 #include "decode/logs/records/logger_record.h"
+#include "decode/logs/records/progress_bar.h"
 #include "model/column.h"
 #include "source/discovery/walk.h"
 
@@ -34,6 +36,7 @@ struct state {
     int64_t offset;             /* in the file, of the buffer's first byte */
     uint64_t line;
     bool ended, skipping, dirty;
+    bool collections;  /* a file of this argument is a log of a garbage collector */
     bool yarn, turned; /* turned: a line named the container or the host */
     struct pyro_log_envelope envelope;
     const struct pyro_log_file *whole;                 /* the file itself, for lines that name no container */
@@ -158,37 +161,6 @@ static enum pyro_status take_piece(struct state *state, struct pyro_slice line, 
                : PYRO_OK;
 }
 
-static struct pyro_slice behind_blanks(struct pyro_slice line)
-{
-    while (line.len > 0 && (*line.ptr == ' ' || *line.ptr == '\t'))
-        line = (struct pyro_slice){line.ptr + 1, line.len - 1};
-    return line;
-}
-
-/* Where a progress bar begins: "[Stage 4:>   (0 + 2) / 2]". */
-static bool begins_bar(struct pyro_slice line)
-{
-    static const char word[] = "[Stage ";
-    size_t at = sizeof(word) - 1;
-    if (!pyro_slice_starts_with(line, word))
-        return false;
-    while (at < line.len && (unsigned char)(line.ptr[at] - '0') < 10)
-        at++;
-    return at < line.len && line.ptr[at] == ':';
-}
-
-/* What is behind the bars of all stages that run; nothing if the last one is cut. */
-static struct pyro_slice behind_bars(struct pyro_slice line)
-{
-    while (begins_bar(line)) {
-        const char *close = memchr(line.ptr, ']', line.len);
-        line = close ? (struct pyro_slice){close + 1, line.len - (size_t)(close + 1 - line.ptr)}
-                     : (struct pyro_slice){line.ptr + line.len, 0};
-        line = behind_blanks(line);
-    }
-    return line;
-}
-
 /* Spark's progress bar returns to the beginning of its line, and what is logged next comes behind it. Copies of a
  * screen have lost the carriage returns. */
 static enum pyro_status take_pieces(struct state *state, struct pyro_slice line, int64_t place, int64_t time_ms)
@@ -198,9 +170,9 @@ static enum pyro_status take_pieces(struct state *state, struct pyro_slice line,
         const char *stop = memchr(line.ptr, '\r', line.len);
         struct pyro_slice piece = {line.ptr, stop ? (size_t)(stop - line.ptr) : line.len};
         size_t used = stop ? piece.len + 1 : piece.len;
-        struct pyro_slice text = behind_blanks(piece);
-        if (begins_bar(text))
-            piece = text = behind_bars(text);
+        struct pyro_slice text = pyro_behind_blanks(piece);
+        if (pyro_begins_progress_bar(text))
+            piece = text = pyro_behind_progress_bars(text);
         if (text.len > 0)
             PYRO_TRY(take_piece(state, piece, place + (int64_t)(piece.ptr - line.ptr), time_ms));
         line = (struct pyro_slice){line.ptr + used, line.len - used};
@@ -211,8 +183,8 @@ static enum pyro_status take_pieces(struct state *state, struct pyro_slice line,
 
 static enum pyro_status take_text(struct state *state, struct pyro_slice line, int64_t place, int64_t time_ms)
 {
-    return memchr(line.ptr, '\r', line.len) || begins_bar(line) ? take_pieces(state, line, place, time_ms)
-                                                                : take_piece(state, line, place, time_ms);
+    return memchr(line.ptr, '\r', line.len) || pyro_begins_progress_bar(line) ? take_pieces(state, line, place, time_ms)
+                                                                              : take_piece(state, line, place, time_ms);
 }
 
 static bool is_same_source(const struct pyro_log_file *a, const struct pyro_log_file *b)
@@ -443,11 +415,14 @@ static enum pyro_status read_open(struct state *state, const char **ret_refusal)
     struct pyro_slice head = {state->buffer, state->end < HEAD_BYTES ? state->end : HEAD_BYTES};
     enum pyro_log_content content = pyro_log_content_of(head, state->reading->pattern);
     *ret_refusal = pyro_log_content_refusal(content);
+    state->collections |= content == PYRO_CONTENT_GC;
     if (content == PYRO_CONTENT_TEXT && !candidate->named && !pyro_log_name(candidate->path))
         *ret_refusal = "has no header of a log";
     if (*ret_refusal)
         return PYRO_OK;
-    const char *looks = pyro_text_guess(head);
+    struct pyro_guess guess;
+    if (!pyro_artefact_guess(head, state->ended, &guess))
+        snprintf(guess.text, sizeof(guess.text), "%s", pyro_text_guess(head));
     state->yarn = pyro_slice_find(head, "Container: container_") && pyro_slice_find(head, "LogType:");
     pyro_log_envelope_find(&state->envelope, head, state->reading->pattern);
     state->assembler.copies = state->envelope.kind != PYRO_ENVELOPE_NONE;
@@ -462,7 +437,7 @@ static enum pyro_status read_open(struct state *state, const char **ret_refusal)
             add_note(state, candidate->path,
                      "no line begins with a time and a level in a known form, so errors that were logged cannot be "
                      "seen: --pattern says the form. It is %s",
-                     looks));
+                     guess.text));
     const char *damage = pyro_reader_damage(state->reader);
     return damage ? add_note(state, candidate->path, "is read up to its damage: %s", damage) : PYRO_OK;
 }
@@ -536,10 +511,14 @@ static enum pyro_status read_files(struct state *state)
     for (size_t argument = 0; argument < state->reading->path_count; argument++) {
         uint64_t logs = state->input->counts.files;
         const char *path = state->reading->paths[argument];
+        state->collections = false;
         for (; next < files->items.count && files->items.items[next].argument == argument; next++)
             PYRO_TRY(read_file(state, &files->items.items[next]));
         if (state->input->counts.files == logs && !is_answered(files, path))
-            PYRO_TRY(refuse(state, pyro_slice_from(path), "has no text log"));
+            PYRO_TRY(refuse(state, pyro_slice_from(path),
+                            state->collections
+                                ? "has no text log, but logs of a garbage collector: use 'pyrometer profile'"
+                                : "has no text log"));
     }
     return PYRO_OK;
 }
