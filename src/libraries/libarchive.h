@@ -25,7 +25,7 @@
     FUNCTION(archive_error_string)                                                                                     \
     FUNCTION(archive_filter_bytes)                                                                                     \
     FUNCTION(archive_filter_count)                                                                                     \
-    FUNCTION(archive_read_data)                                                                                        \
+    FUNCTION(archive_read_data_block)                                                                                  \
     FUNCTION(archive_read_free)                                                                                        \
     FUNCTION(archive_read_new)                                                                                         \
     FUNCTION(archive_read_next_header)                                                                                 \
@@ -69,7 +69,7 @@ PYRO_ON_DEMAND(archive, PYRO_ARCHIVE_FUNCTIONS)
 #define archive_error_string              pyro_archive_functions.archive_error_string
 #define archive_filter_bytes              pyro_archive_functions.archive_filter_bytes
 #define archive_filter_count              pyro_archive_functions.archive_filter_count
-#define archive_read_data                 pyro_archive_functions.archive_read_data
+#define archive_read_data_block           pyro_archive_functions.archive_read_data_block
 #define archive_read_free                 pyro_archive_functions.archive_read_free
 #define archive_read_new                  pyro_archive_functions.archive_read_new
 #define archive_read_next_header          pyro_archive_functions.archive_read_next_header

@@ -2,6 +2,7 @@
 #ifndef PYRO_SOURCE_INPUT_H
 #define PYRO_SOURCE_INPUT_H
 
+#include "source/archives/archive_formats.h"
 #include "source/archives/zip.h"
 #include "source/source.h"
 
@@ -16,9 +17,10 @@ struct pyro_input {
     const struct pyro_allocator *allocator; /* borrowed */
     int fd;                                 /* -1 for archive members */
     bool owns_fd;
-    bool regular;                /* a regular file at offset 0 */
-    uint64_t total;              /* size in bytes, 0 when unknown */
-    struct archive *archive;     /* of libarchive, or NULL */
+    bool regular;            /* a regular file at offset 0 */
+    uint64_t total;          /* size in bytes, 0 when unknown */
+    struct archive *archive; /* of libarchive, or NULL */
+    struct pyro_archive_block block;
     struct pyro_zip_member *zip; /* what is read without it, or NULL */
     struct pyro_input_range range;
     const char *damage; /* the archive was cut or damaged inside this member; points to `text` */

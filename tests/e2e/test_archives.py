@@ -7,8 +7,11 @@ import gzip
 import io
 import json
 import lzma
+import random
 import shutil
 import tarfile
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
@@ -171,6 +174,34 @@ def test_damage(diagnose: Any, tmp_path: Path, form: str) -> None:
         path.write_bytes(bytes(changed))
         run = diagnose(path)
         assert run.exit in (0, 3) and not run.timed_out, run.explain()
+
+
+@pytest.mark.parametrize("share", [0.2, 0.7])
+def test_all_that_is_before_a_cut_is_read(diagnose: Any, tmp_path: Path, share: float) -> None:
+    """Members that are decompressed give their bytes up to the cut, not only blocks that were filled."""
+    numbers = random.Random(7)
+    rows = b"".join(b'{"Event":"SparkListenerUnpersistRDD","RDD ID":%d}\n' % numbers.randrange(10**9) for _ in range(40000))
+    events = log("app").splitlines(keepends=True)
+    data = b"".join([*events[:-1], rows, events[-1]])
+    packed = zlib.compressobj(wbits=-15)
+    stream = packed.compress(data) + packed.flush()
+    cut = int(len(stream) * share)
+    inflated = zlib.decompressobj(wbits=-15).decompress(stream[:cut])
+    assert 300_000 < len(inflated) < len(data)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("log", data)
+    whole = out.getvalue()
+    head = 30 + len("log")
+    assert whole[head : head + len(stream)] == stream
+    (tmp_path / "a.zip").write_bytes(whole[: head + cut])
+    packed_tar = gzip.compress(tar({"log": data}))
+    (tmp_path / "a.tar.gz").write_bytes(packed_tar[: int(len(packed_tar) * share)])
+    for name, least in (("a.zip", len(inflated)), ("a.tar.gz", len(data) * share - 80_000)):
+        integrity = diagnose(tmp_path / name).json["integrity"]
+        assert least <= integrity["bytes"] < len(data) and integrity["truncated"], name
+        assert "archive is damaged" in integrity["notes"][0], integrity["notes"]
+    assert "a member ends early" in diagnose(tmp_path / "a.zip").json["integrity"]["notes"][0]
 
 
 def test_bombs(diagnose: Any, tmp_path: Path) -> None:

@@ -181,8 +181,49 @@ struct pyro_slice pyro_archive_entry_name(struct archive_entry *entry, enum pyro
     return name;
 }
 
+/* The next bytes; len 0: the end. */
+static bool next_block(struct archive *archive, struct pyro_archive_block *block)
+{
+    const void *bytes = NULL;
+    la_int64_t at = 0;
+    int result;
+    do {
+        result = archive_read_data_block(archive, &bytes, &block->len, &at);
+    } while (result == ARCHIVE_RETRY || (result == ARCHIVE_OK && block->len == 0));
+    block->bytes = bytes;
+    block->at = (uint64_t)at;
+    if (result == ARCHIVE_EOF)
+        block->len = 0;
+    return result == ARCHIVE_EOF || ((result == ARCHIVE_OK || result == ARCHIVE_WARN) && block->at >= block->given);
+}
+
+bool pyro_archive_read(struct archive *archive, struct pyro_archive_block *block, void *buffer, size_t capacity,
+                       size_t *ret_len)
+{
+    *ret_len = 0;
+    if (block->len == 0 && !next_block(archive, block))
+        return false;
+    if (block->len == 0)
+        return true;
+    uint64_t hole = block->at - block->given; /* of a sparse file */
+    size_t len = hole > 0 ? (hole < capacity ? (size_t)hole : capacity) : block->len < capacity ? block->len : capacity;
+    if (hole > 0) {
+        memset(buffer, 0, len);
+    } else {
+        memcpy(buffer, block->bytes, len);
+        block->bytes += len;
+        block->len -= len;
+        block->at += len;
+    }
+    block->given += len;
+    *ret_len = len;
+    return true;
+}
+
 const char *pyro_archive_reason(struct archive *archive)
 {
     const char *reason = archive_error_string(archive);
+    if (reason && strcmp(reason, "ZIP decompression failed (-5)") == 0) /* Z_BUF_ERROR of zlib */
+        return "a member ends early";
     return reason ? reason : "damaged archive";
 }

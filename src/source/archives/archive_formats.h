@@ -45,6 +45,16 @@ bool pyro_archive_next(struct archive *archive, struct archive_entry **ret, bool
 /* The entry's name in UTF-8, else its bytes, until the next entry; null: it has none. Of a tar archive without the "./"
  * before it, which says nothing. */
 struct pyro_slice pyro_archive_entry_name(struct archive_entry *entry, enum pyro_archive_format format);
+/* Bytes of an entry. Zero it before the first of them is read. */
+struct pyro_archive_block {
+    const char *bytes; /* of libarchive, until the next ones are read */
+    size_t len;
+    uint64_t at, given; /* where they are in the entry; how many bytes of it were given */
+};
+/* Gives 1..capacity bytes of the entry; *ret_len 0: its end. False: damage, before which all that can be decompressed
+ * was given (archive_read_data() drops what it has already put into the buffer). */
+bool pyro_archive_read(struct archive *archive, struct pyro_archive_block *block, void *buffer, size_t capacity,
+                       size_t *ret_len);
 /* Why libarchive cannot go on. */
 const char *pyro_archive_reason(struct archive *archive);
 

@@ -127,15 +127,8 @@ enum pyro_status pyro_member_read(struct pyro_input *input, void *buffer, size_t
             say_damage(input, reason);
         return PYRO_OK;
     }
-    la_ssize_t got;
-    do {
-        got = archive_read_data(input->archive, buffer, capacity);
-    } while (got == ARCHIVE_RETRY);
-    if (got >= 0) {
-        *ret_len = (size_t)got;
-        return PYRO_OK;
-    }
-    say_damage(input, pyro_archive_reason(input->archive));
+    if (!pyro_archive_read(input->archive, &input->block, buffer, capacity, ret_len))
+        say_damage(input, pyro_archive_reason(input->archive));
     return PYRO_OK;
 }
 

@@ -20,15 +20,16 @@ static struct pyro_unpack *begin(struct pyro_arena *arena)
 static bool copy(struct pyro_unpack *unpack, struct archive *archive, uint64_t most, uint64_t *ret_bytes)
 {
     char buffer[64 * 1024];
-    la_ssize_t got;
+    struct pyro_archive_block block = {.len = 0};
+    size_t got = 0;
+    bool whole;
     *ret_bytes = 0;
-    while ((got = archive_read_data(archive, buffer, sizeof(buffer))) > 0) {
-        *ret_bytes += (uint64_t)got;
-        if (*ret_bytes > most || *ret_bytes > MOST_BYTES - unpack->used ||
-            pyro_write_all(unpack->fd, buffer, (size_t)got) != 0)
+    while ((whole = pyro_archive_read(archive, &block, buffer, sizeof(buffer), &got)) && got > 0) {
+        *ret_bytes += got;
+        if (*ret_bytes > most || *ret_bytes > MOST_BYTES - unpack->used || pyro_write_all(unpack->fd, buffer, got) != 0)
             return false;
     }
-    return got == 0;
+    return whole;
 }
 
 enum pyro_status pyro_unpack_entry(struct pyro_unpack **list_unpack, struct pyro_arena *arena, struct archive *archive,

@@ -3,7 +3,7 @@
 #ifndef PYRO_SOURCE_ARCHIVES_UNPACK_H
 #define PYRO_SOURCE_ARCHIVES_UNPACK_H
 
-#include "libraries/libarchive.h"
+#include "source/archives/archive_formats.h"
 #include "source/source.h"
 
 /* Where the bytes of a member lie. */
