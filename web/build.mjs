@@ -51,24 +51,34 @@ const options = {
     absWorkingDir: root,
 };
 
-/** The module "licences": a first build says which packages are in. */
-function licencesModule(licences) {
+/** Modules that are made here, by their names. */
+function madeModules(values) {
     return {
-        name: "licences",
+        name: "made",
         setup(build) {
-            build.onResolve({ filter: /^licences$/ }, () => ({ path: "licences", namespace: "made" }));
-            build.onLoad({ filter: /.*/, namespace: "made" }, () => ({
-                contents: JSON.stringify(licences),
+            build.onResolve({ filter: new RegExp(`^(${Object.keys(values).join("|")})$`) }, ({ path }) => ({
+                path,
+                namespace: "made",
+            }));
+            build.onLoad({ filter: /.*/, namespace: "made" }, ({ path }) => ({
+                contents: JSON.stringify(values[path]),
                 loader: "json",
             }));
         },
     };
 }
 
-const first = await esbuild.build({ ...options, minify: false, plugins: [licencesModule([])] });
+/** What profilers take samples of, as the library lists it: names with what they mean. */
+const sampleTable = join(root, "../src/model/tracks/sample_events.def");
+const samples = [
+    ...readFileSync(sampleTable, "utf8").matchAll(/^PYRO_SAMPLE_EVENT\(\w+, "(\w+)", "\w+", "([^"]+)"\)$/gm),
+].map(([, name, meaning]) => ({ name, meaning }));
+if (samples.length === 0) throw new Error(`${sampleTable} has no row`);
+
+const first = await esbuild.build({ ...options, minify: false, plugins: [madeModules({ licences: [], samples })] }); // it says which packages are in
 const inputs = Object.keys(first.metafile.inputs).filter((name) => existsSync(join(root, name)));
 const licences = licencesOf(inputs.map((name) => join(root, name)));
-const made = await esbuild.build({ ...options, plugins: [licencesModule(licences)] });
+const made = await esbuild.build({ ...options, plugins: [madeModules({ licences, samples })] });
 
 const text = (ending) => made.outputFiles.find((file) => file.path.endsWith(ending))?.text.trimEnd() ?? "";
 const script = text(".js");
@@ -113,6 +123,7 @@ pieces.forEach((piece, i) => {
 });
 if (depfile) {
     const files = [...inputs, "src/page.html", "build.mjs", "package-lock.json"].map((name) => join(root, name));
+    files.push(sampleTable);
     writeFileSync(depfile, `${target}: ${files.map((name) => relative(".", name).replaceAll(" ", "\\ ")).join(" ")}\n`);
 }
 const kib = (content) => `${(Buffer.byteLength(content) / 1024).toFixed(0)} KiB`;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any, Iterator, List
@@ -135,6 +136,9 @@ def test_flame_graphs_are_shown_and_chosen(browser: Any, tmp_path: Path, width: 
         assert page.locator("iframe.flame").is_visible()
         title = graph.locator("g.f title").first.text_content()
         assert "samples" in (title or "")
+        options = [one.get_attribute("value") for one in page.get_by_label("Samples").locator("option").all()]
+        table = (conftest.ROOT / "src" / "model" / "tracks" / "sample_events.def").read_text(encoding="utf-8")
+        assert options == ["", *re.findall(r'^PYRO_SAMPLE_EVENT\(\w+, "(\w+)"', table, re.M)]
         page.get_by_label("Samples").select_option("alloc")
         watched.until("document.querySelector('iframe.flame')?.src.includes('event=alloc')")
         page.frame_locator("iframe.flame").locator("text", has_text="bytes").first.wait_for()

@@ -4,3 +4,9 @@ declare module "licences" {
     const licences: { name: string; version: string; licence: string; text: string }[];
     export default licences;
 }
+
+declare module "samples" {
+    /** What profilers take samples of, filled in by build.mjs. */
+    const samples: { name: string; meaning: string }[];
+    export default samples;
+}

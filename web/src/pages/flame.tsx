@@ -1,5 +1,6 @@
 /** What profilers recorded, as a flame graph. */
 import { useRef, useState } from "preact/hooks";
+import samples from "samples";
 import { appAddress, DocumentError, probe, serverAddress } from "../data/documents";
 import { useReplaceQuery } from "../router";
 import { Loading, Problem, Section } from "../ui/parts";
@@ -7,11 +8,10 @@ import type { AppPageProps } from "./pages";
 
 const EVENTS: [string, string][] = [
     ["", "running threads"],
-    ["cpu", "CPU"],
-    ["wall", "all threads, waiting ones too"],
-    ["alloc", "allocated bytes"],
-    ["lock", "waiting for locks"],
-    ["wait", "other waiting"],
+    ...samples.map(({ name, meaning }): [string, string] => [
+        name,
+        `${name}: ${meaning[0]!.toLowerCase()}${meaning.slice(1)}`,
+    ]),
 ];
 
 interface Choice {
