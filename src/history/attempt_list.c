@@ -14,14 +14,16 @@
 #include "decode/sparkview/listener.h"
 #include "history/last_job.h"
 #include "history/line_event.h"
+#include "history/second_start.h"
 #include "load/lines.h"
 #include "load/load.h"
 
 enum {
     FIRST_TAIL_BYTES = 16 << 10,
-    TAIL_BYTES = 1 << 20,  /* of a plain file, in which its end is looked for: as Spark does */
-    MOST_OTHER = 10000,    /* lines at the beginning of a file, none of which is an event: it is not an event log */
-    MOST_ENVIRONMENTS = 16 /* whose expressions are read: Spark writes one, and one more whenever a file is added */
+    TAIL_BYTES = 1 << 20,   /* of a plain file, in which its end is looked for: as Spark does */
+    WHOLE_BYTES = 16 << 20, /* a plain file up to this is read to its end */
+    MOST_OTHER = 10000,     /* lines at the beginning of a file, none of which is an event: it is not an event log */
+    MOST_ENVIRONMENTS = 16  /* whose expressions are read: Spark writes one, and one more whenever a file is added */
 };
 
 static enum pyro_status no_memory(struct pyro_error *error)
@@ -219,6 +221,13 @@ static void read_last(int fd, uint64_t size, size_t bytes, pyro_line_callback *e
     pyro_release(NULL, tail);
 }
 
+/* Of a large plain log: only another application is looked for. */
+static bool scan_start(void *context, struct pyro_slice line)
+{
+    struct scan *scan = context;
+    return pyro_line_event(line) != PYRO_LINE_APPLICATION_START || (scan_line(scan, line) && !scan->second.ptr);
+}
+
 /* The last piece of a plain file: the last event is the end, in most logs. False: it is not a plain file. As Spark
  * does, a log whose name says that it is being written is not searched for its end. */
 static bool scan_tail(const struct pyro_log *log, struct scan *scan)
@@ -230,6 +239,8 @@ static bool scan_tail(const struct pyro_log *log, struct scan *scan)
         return false;
     bool plain = pyro_reader_is_plain_file(reader, &fd, &size);
     if (plain && !log->in_progress) {
+        if (log->part_count == 1 && size > WHOLE_BYTES)
+            scan->failed |= !pyro_second_start_look(fd, size, scan_start, scan);
         read_last(fd, size, FIRST_TAIL_BYTES, scan_line, scan);
         if (!scan->ended && size > FIRST_TAIL_BYTES)
             read_last(fd, size, TAIL_BYTES, scan_line, scan);
@@ -254,13 +265,12 @@ static bool has_failed(const struct scan *scan)
     return scan->ended && (scan->exit_code != PYRO_NONE ? scan->exit_code != 0 : scan->last_job == PYRO_JOB_END_FAILED);
 }
 
-/* A plain log is read to its end only if it is small: it may hold another application (cat a b). A larger one says so
- * when it is opened. */
+/* A plain log is read to its end only if it is small: it may hold another application (cat a b). In a larger one that
+ * is looked for where it may begin, and if it is not found there, the log says so when it is opened. */
 static bool is_small(const struct pyro_log *log)
 {
-    enum { SMALL = 16 << 20 };
     struct stat info;
-    return log->part_count == 1 && stat(log->parts[0].path.ptr, &info) == 0 && info.st_size <= SMALL;
+    return log->part_count == 1 && stat(log->parts[0].path.ptr, &info) == 0 && info.st_size <= WHOLE_BYTES;
 }
 
 static enum pyro_status scan_end(const struct pyro_log *log, struct scan *scan, struct pyro_error *error)

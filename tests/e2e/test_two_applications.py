@@ -108,3 +108,23 @@ def test_folders_and_servers(diagnose: Any, tmp_path: Path) -> None:
         assert [one["id"] for one in json.loads(server.get("applications")[2])] == ["app-3"]
         unreadable = json.loads(server.request("GET", "/pyrometer/v1/applications")[2])["unreadable"]
         assert len(unreadable) == 2 and all("two applications" in one["error"] for one in unreadable)
+
+
+def large(app: str, mib: int) -> bytes:
+    """An application that starts a task in each KiB."""
+    begin, end = small(app, 1_700_000_000_000).split(b'{"Event": "SparkListenerJobEnd"')
+    task = {"Stage ID": 0, "Stage Attempt ID": 0, "Task Info": {"Task ID": 0, "Host": "h" * 900}}
+    row = event("TaskStart", **task).replace(b'": ', b'":').replace(b'"Task ID":0', b'"Task ID":%d')
+    return begin + b"".join(row % number for number in range(mib << 10)) + b'{"Event": "SparkListenerJobEnd"' + end
+
+
+@pytest.mark.parametrize("sizes", [(1, 18), (18, 3), (20, 20)])
+def test_large_files_are_listed_as_what_they_are(tmp_path: Path, sizes: List[int]) -> None:
+    """Though servers do not read all of them for their list: the second application is long, short, or begins in the middle."""
+    (tmp_path / "both").write_bytes(b"".join(large(f"app-{number}", mib) for number, mib in enumerate(sizes)))
+    (tmp_path / "one").write_bytes(large("app-7", sum(sizes)))
+    assert (tmp_path / "both").stat().st_size > 16 << 20
+    with Server(tmp_path) as server:
+        listed = json.loads(server.request("GET", "/pyrometer/v1/applications")[2])
+    assert [one["id"] for one in listed["applications"]] == ["app-7"]
+    assert [(Path(one["path"]).name, "holds two applications" in one["error"]) for one in listed["unreadable"]] == [("both", True)]
