@@ -379,6 +379,8 @@ static bool take_names(struct allocation *state)
     cost->duration_ms = pyro_saturate((__int128)cost->end_ms - cost->start_ms);
     cost->manager = pyro_app_manager(app);
     cost->client_mode = pyro_app_client_mode(app);
+    cost->settings_unknown = app->integrity.settings_unknown;
+    cost->executors_unknown = app->executors.count == 0 && app->tasks.count > 0;
     cost->driver = pyro_driver_container(app);
     /* In local mode the driver is the executor. */
     cost->has_driver = cost->manager != PYRO_MANAGER_LOCAL;

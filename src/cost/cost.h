@@ -124,6 +124,8 @@ struct pyro_cost {
     struct pyro_cost_place place;
     enum pyro_manager manager;
     bool client_mode;
+    bool settings_unknown;  /* containers are those of Spark's defaults, because the log has no settings */
+    bool executors_unknown; /* tasks ran, on executors that the log does not have */
 
     struct pyro_cost_shape *shapes;
     size_t shape_count;

@@ -300,7 +300,10 @@ static void choose(struct bill *bill)
 {
     struct pyro_cost *cost = bill->cost;
     const struct pyro_cost_place *place = &cost->place;
-    if (cost->total.core_ms == 0) {
+    if (cost->settings_unknown)
+        note(bill, PYRO_SLICE_LITERAL("The settings of the run are unknown: its memory is counted as that of Spark's "
+                                      "defaults."));
+    if (cost->total.core_ms == 0 || cost->executors_unknown) {
         note(bill, PYRO_SLICE_LITERAL("The log has no executors: the allocation is unknown."));
         cost->money.missing[cost->money.missing_count++] =
             PYRO_SLICE_LITERAL("executors: the log has no ExecutorAdded event");
@@ -452,7 +455,7 @@ enum pyro_status pyro_cost_price(struct pyro_cost *cost, const struct pyro_price
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the bill");
     PYRO_TRY(check_currency(&bill, error));
     choose(&bill);
-    money->known = money->missing_count == 0 && money->line_count > 0;
+    money->known = money->missing_count == 0 && money->line_count > 0 && !cost->settings_unknown;
     cost->money.instance = bill.instance.len ? pyro_arena_copy(&cost->arena, bill.instance) : PYRO_SLICE_NULL;
     if (bill.failed || !share_money(&bill))
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the bill");

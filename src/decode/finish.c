@@ -358,13 +358,15 @@ static uint64_t starts_missing(const struct pyro_builder *builder)
  * too; the executor then registers a new one with its next heartbeat, which comes every 10 s. */
 enum { REGISTERED_WITHIN_MS = 30000 };
 
-static uint64_t removals_missing(const struct pyro_builder *builder, const struct pyro_app *app)
+static uint64_t removals_missing(const struct pyro_builder *builder, struct pyro_app *app)
 {
     uint64_t missing = 0;
     for (size_t i = 0; i < app->executors.count; i++) {
+        struct pyro_executor *executor = &app->executors.items[i];
         const uint64_t *event = pyro_map_get(&builder->block_managers, i);
-        missing += app->executors.items[i].removed_ms == PYRO_NONE && event && *event % 2 == 1 &&
-                   pyro_sub_saturating(builder->latest_ms, (int64_t)(*event / 2)) > REGISTERED_WITHIN_MS;
+        executor->blocks_gone_ms = event && *event % 2 == 1 ? (int64_t)(*event / 2) : 0;
+        missing += executor->removed_ms == PYRO_NONE && executor->blocks_gone_ms > 0 &&
+                   pyro_sub_saturating(builder->latest_ms, executor->blocks_gone_ms) > REGISTERED_WITHIN_MS;
     }
     return missing;
 }

@@ -49,6 +49,8 @@ struct pyro_unfinished_task {
 };
 struct pyro_executor {
 #include "model/tables/executors.def"
+    /* Not a column: */
+    int64_t blocks_gone_ms; /* its block manager was removed, and no other registered since; 0: it has one */
 };
 struct pyro_sql_execution {
 #include "model/tables/sql.def"

@@ -428,6 +428,10 @@ class Accounts:
             critical[owners[stage_id]] = max(critical[owners[stage_id]], path[stage_id])
         return critical
 
+    def stages_without_a_job(self) -> bool:
+        owners = self.stage_owners()
+        return any(weight > 0 and stage_id not in owners for stage_id, weight in self.stage_weights().items())
+
     def bounds(self, driver_ms: int) -> Dict[str, Optional[int]]:
         task_ms = sum(task.duration * self.cpus(task) for task in self.runs)
         cores = self.cores_peak()
@@ -444,7 +448,7 @@ class Accounts:
             group_ms = max(group_ms, critical[job_id])
         path_ms += group_ms
         return {
-            "critical_path_ms": driver_ms + path_ms,
+            "critical_path_ms": None if self.stages_without_a_job() else driver_ms + path_ms,
             "ideal_ms": min(driver_ms + task_ms // cores, self.total_ms) if cores > 0 else None,
             "one_core_ms": driver_ms + task_ms,
             "driver_ms": driver_ms,

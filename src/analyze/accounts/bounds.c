@@ -57,10 +57,12 @@ static struct node make_node(const struct pyro_app *app, const struct pyro_index
 }
 
 /* Longest chain of longest tasks through the stages of each job. Spark numbers parents before their children, so one
- * walk by id meets every parent first; anything else is damage, and leaving it out is what keeps cycles away. */
-static void find_critical_times(struct pyro_app *app, const struct pyro_index *stages, const struct pyro_index *jobs,
+ * walk by id meets every parent first; anything else is damage, and leaving it out is what keeps cycles away. False:
+ * stages ran of which no start of a job says what they waited for. */
+static bool find_critical_times(struct pyro_app *app, const struct pyro_index *stages, const struct pyro_index *jobs,
                                 const int64_t *unfinished, struct node *nodes)
 {
+    bool known = true;
     for (size_t i = 0; i < app->jobs.count; i++)
         app->jobs.items[i].critical_ms = 0;
     for (size_t entry = 0, count; entry < stages->count; entry += count) {
@@ -69,8 +71,10 @@ static void find_critical_times(struct pyro_app *app, const struct pyro_index *s
             count++;
         struct node *node = &nodes[entry];
         *node = make_node(app, stages, jobs, unfinished, entry, count);
-        if (node->job < 0)
+        if (node->job < 0) {
+            known = known && node->longest <= 0;
             continue;
+        }
         const struct pyro_stage *stage = stage_with_parents(app, stages, entry, count);
         int64_t before = 0;
         for (uint32_t i = 0; i < stage->parent_count; i++) {
@@ -83,6 +87,7 @@ static void find_critical_times(struct pyro_app *app, const struct pyro_index *s
         struct pyro_job *job = &app->jobs.items[node->job];
         job->critical_ms = node->longest > job->critical_ms ? node->longest : job->critical_ms;
     }
+    return known;
 }
 
 /* Jobs that overlap run side by side: of each such group only the longest counts. */
@@ -111,6 +116,7 @@ static bool sum_groups(const struct pyro_app *app, const struct pyro_index *stag
     return done;
 }
 
+/* *ret: PYRO_NONE: not known. */
 static bool find_critical_path(struct pyro_app *app, int64_t *ret)
 {
     struct pyro_index stages = {.allocator = app->allocator}, jobs = {.allocator = app->allocator};
@@ -118,8 +124,9 @@ static bool find_critical_path(struct pyro_app *app, int64_t *ret)
     int64_t *unfinished = longest_unfinished(app);
     bool done = nodes && unfinished && pyro_index_stages(&stages, app) && pyro_index_jobs(&jobs, app);
     if (done) {
-        find_critical_times(app, &stages, &jobs, unfinished, nodes);
+        bool known = find_critical_times(app, &stages, &jobs, unfinished, nodes);
         done = sum_groups(app, &stages, ret);
+        *ret = known ? *ret : PYRO_NONE;
     }
     pyro_index_done(&stages);
     pyro_index_done(&jobs);
@@ -169,7 +176,7 @@ enum pyro_status pyro_analyze_bounds(struct pyro_app *app, struct pyro_error *er
         return pyro_no_memory(error);
     numbers->driver_ms =
         pyro_add_saturating(numbers->wall_ms[PYRO_WALL_DRIVER], numbers->wall_ms[PYRO_WALL_RESOURCE_WAIT]);
-    numbers->critical_path_ms = pyro_add_saturating(numbers->driver_ms, critical);
+    numbers->critical_path_ms = critical == PYRO_NONE ? PYRO_NONE : pyro_add_saturating(numbers->driver_ms, critical);
     numbers->one_core_ms = pyro_add_saturating(numbers->driver_ms, saturate_unsigned(core_ms));
     numbers->ideal_ms =
         numbers->cores_peak > 0

@@ -203,7 +203,8 @@ static void add_remarks(struct pyro_strbuf *remarks, const struct pyro_cost *cos
     if (cost->has_driver) {
         pyro_strbuf_add_text(remarks, "The driver, ");
         add_container(remarks, &cost->driver);
-        pyro_strbuf_add_text(remarks, cost->client_mode ? ", outside the cluster.\n" : ".\n");
+        pyro_strbuf_add_text(remarks,
+                             cost->client_mode && !cost->settings_unknown ? ", outside the cluster.\n" : ".\n");
     }
     pyro_strbuf_add_text(remarks, "Platform: ");
     pyro_strbuf_add_text(remarks, pyro_platform_name(cost->place.platform));

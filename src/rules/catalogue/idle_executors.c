@@ -110,6 +110,11 @@ static double idle_slots(struct pyro_rule_context *context)
         if (drained[i].finish_ms != PYRO_NONE)
             idle -= pyro_span(drained[i].finish_ms, app->executors.items[i].removed_ms) *
                     pyro_real(app->executors.items[i].cores);
+    for (size_t i = 0; i < app->executors.count; i++) { /* their removal may be missing */
+        const struct pyro_executor *executor = &app->executors.items[i];
+        if (executor->blocks_gone_ms > 0 && executor->removed_ms == PYRO_NONE)
+            idle -= pyro_span(executor->blocks_gone_ms, app->application.end_ms) * pyro_real(executor->cores);
+    }
     idle = fmax(idle, 0);
     return cores > usable ? fmax(0, idle - (1 - usable / cores) * working) * cores / usable : idle;
 }

@@ -121,6 +121,8 @@ static double executor_idle(struct pyro_rule_context *context, const struct pyro
     double from = fmax(window->begin, pyro_real(executor->added_ms)), to = window->end;
     if (executor->removed_ms != PYRO_NONE)
         to = fmin(to, (double)executor->removed_ms);
+    if (executor->blocks_gone_ms > 0) /* its removal may be missing */
+        to = fmin(to, (double)executor->blocks_gone_ms);
     if (drained->launch_ms != PYRO_NONE) /* its slots were no longer given to any task */
         to = fmin(to, (double)drained->launch_ms);
     double slots = pyro_executor_serves(context->app, executor, stage)

@@ -74,6 +74,11 @@ static void write_integrity(struct mcp_call *call, const json_t *integrity)
         pyro_mcp_line(call, "  %s", json_string_value(note));
 }
 
+static const char *known_ms(struct mcp_words *words, const json_t *object, const char *key)
+{
+    return pyro_mcp_has(object, key) ? pyro_mcp_ms(words, pyro_mcp_int_of(object, key)) : "unknown";
+}
+
 static void write_totals(struct mcp_call *call, const json_t *report)
 {
     struct mcp_words words = {0};
@@ -89,9 +94,8 @@ static void write_totals(struct mcp_call *call, const json_t *report)
                   pyro_mcp_bytes(&words, pyro_mcp_int_of(totals, "shuffle_read_bytes")),
                   pyro_mcp_bytes(&words, pyro_mcp_int_of(totals, "disk_spill_bytes")));
     pyro_mcp_line(call, "With unlimited cores: at least %s; with these cores fully used: %s; the driver alone: %s",
-                  pyro_mcp_ms(&words, pyro_mcp_int_of(bounds, "critical_path_ms")),
-                  pyro_mcp_ms(&words, pyro_mcp_int_of(bounds, "ideal_ms")),
-                  pyro_mcp_ms(&words, pyro_mcp_int_of(bounds, "driver_ms")));
+                  known_ms(&words, bounds, "critical_path_ms"), known_ms(&words, bounds, "ideal_ms"),
+                  known_ms(&words, bounds, "driver_ms"));
 }
 
 /* What all of it does together, simulated once. */

@@ -46,6 +46,19 @@ static void test_diamond(void **state)
     pyro_app_release(app);
 }
 
+/* A stage of which no start of a job is in the log: what it waited for is unknown, and with it the longest chain. */
+static void test_stage_without_its_job(void **state)
+{
+    (void)state;
+    struct pyro_app *app = diamond();
+    fixture_stage(app, 4, 1500, 1600);
+    fixture_run(app, 4, "1", 1500, 1600);
+    fixture_analyze(app);
+    assert_int_equal(app->numbers.critical_path_ms, PYRO_NONE);
+    assert_int_equal(app->numbers.one_core_ms, app->numbers.driver_ms + 850);
+    pyro_app_release(app);
+}
+
 /* Only damaged logs hold cycles: they must end, and no chain may go round. */
 static void test_cycle(void **state)
 {
@@ -142,7 +155,8 @@ static void test_attempts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_diamond),      cmocka_unit_test(test_cycle),    cmocka_unit_test(test_overlapping_jobs),
+        cmocka_unit_test(test_diamond),      cmocka_unit_test(test_stage_without_its_job),
+        cmocka_unit_test(test_cycle),        cmocka_unit_test(test_overlapping_jobs),
         cmocka_unit_test(test_shared_stage), cmocka_unit_test(test_attempts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,21 @@ static void test_apportion(void **state)
     assert_int_equal(shares[2], 6);
 }
 
+/* Tasks without the executors that ran them, and memory of which no setting is known: the cost is not known. */
+static void test_what_the_log_lacks(void **state)
+{
+    (void)state;
+    struct pyro_app *app = app_of(10000, "spark://a:7077");
+    one_stage(app, 7000);
+    fixture_run(app, 0, "1", START, START + 7000);
+    app->integrity.settings_unknown = true;
+    struct pyro_cost *cost = cost_of(app);
+    assert_true(cost->executors_unknown);
+    assert_true(cost->settings_unknown);
+    pyro_cost_free(cost);
+    pyro_app_release(app);
+}
+
 /* The example of docs/cost.md. */
 static void test_the_page(void **state)
 {
@@ -228,7 +243,8 @@ static void test_interruptions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apportion), cmocka_unit_test(test_the_page),      cmocka_unit_test(test_bill),
+        cmocka_unit_test(test_apportion), cmocka_unit_test(test_what_the_log_lacks),
+        cmocka_unit_test(test_the_page),  cmocka_unit_test(test_bill),
         cmocka_unit_test(test_advice),    cmocka_unit_test(test_interruptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,10 +246,11 @@ static void retried(struct fixture_task *task, unsigned index, void *context)
     task->row[PYRO_TASK_speculative] = index >= 2 && index % 2 == 1;
 }
 
-/* All tasks on the first executor although the second is idle. */
-static struct scene one_sided_of(const char *wait, void (*change)(struct fixture_task *, unsigned, void *))
+/* All tasks on the first executor although the second is idle; `gone`: its block manager was removed before. */
+static struct scene one_sided_with(const char *wait, scene_change change, bool gone)
 {
     struct scene scene = scene_new(2, 2);
+    scene.app->executors.items[1].blocks_gone_ms = gone ? scene.now : 0;
     if (wait)
         fixture_property(scene.app, "spark", "spark.locality.wait", wait);
     for (unsigned i = 2; i < 4; i++)
@@ -257,6 +258,11 @@ static struct scene one_sided_of(const char *wait, void (*change)(struct fixture
     scene_stage(&scene, 20, even, 4, change, scene.app->strings);
     scene_end(&scene);
     return scene;
+}
+
+static struct scene one_sided_of(const char *wait, scene_change change)
+{
+    return one_sided_with(wait, change, false);
 }
 
 static struct scene one_sided(const char *wait)
@@ -283,6 +289,16 @@ static void test_locality_wait_is_not_of_retries(void **state)
     (void)state;
     struct scene scene = one_sided_of("10s", retried);
     assert_null(scene_finding(&scene, "locality-wait"));
+    scene_free(&scene);
+}
+
+/* The log may lack its removal: neither slots that wait nor ones that are idle are known. */
+static void test_executor_without_its_blocks(void **state)
+{
+    (void)state;
+    struct scene scene = one_sided_with("10s", near_data, true);
+    scene_quiet(&scene, "locality-wait");
+    scene_quiet(&scene, "idle-executors");
     scene_free(&scene);
 }
 
@@ -356,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_speculation_waste),
         cmocka_unit_test(test_locality_wait_fires_when_slots_stay_empty),
         cmocka_unit_test(test_locality_wait_is_not_of_retries),
+        cmocka_unit_test(test_executor_without_its_blocks),
         cmocka_unit_test(test_locality_wait_is_quiet_on_full_slots),
         cmocka_unit_test(test_shuffle_heavy),
     };
