@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/collections/hash.h"
+#include "fake_opensearch.h"
 #include "fuzz_kit.h"
 #include "made_log.h"
 #include "made_members.h"
@@ -15,6 +16,7 @@ enum { RECORD = 12, MOST_URLS = 1 << 14, MOST_ASKED = 10000, FULL_PAGES = 12, LO
 static struct {
     const uint8_t *data;
     size_t size, asked, lists;
+    bool broken_store;
     uint64_t urls[MOST_URLS];
     unsigned counts[MOST_URLS];
     pthread_mutex_t lock;
@@ -22,6 +24,7 @@ static struct {
 
 /* One answer that is made. */
 struct answering {
+    const struct fake_question *question;
     const char *path; /* behind the host */
     const uint8_t *at, *end;
     unsigned tried; /* how often this was asked for before */
@@ -36,8 +39,9 @@ static unsigned next(struct answering *answering)
 
 #define PICK(answering, array) (array)[next(answering) % (sizeof(array) / sizeof(*(array)))]
 
-void fake_servers_start(const uint8_t *data, size_t size)
+void fake_servers_start(const uint8_t *data, size_t size, bool broken_store)
 {
+    servers.broken_store = broken_store;
     servers.data = data;
     servers.size = size;
     servers.asked = servers.lists = 0;
@@ -399,6 +403,19 @@ static void answer_as_tags(struct answering *answering)
                         "\"list\":[{\"a\":\"b\"}],\"queue\":\"etl\"}");
 }
 
+/* What was asked is done also where the answer is lost. */
+static void answer_as_search(struct answering *answering)
+{
+    struct pyro_strbuf text;
+    const struct fake_question *question = answering->question;
+    pyro_strbuf_init(&text, NULL);
+    unsigned status = fake_opensearch_answer(question->method, answering->path, question->body, &text);
+    if (answering->ret->status == 200)
+        answering->ret->status = status;
+    add_json(answering, text.data);
+    pyro_strbuf_done(&text);
+}
+
 /* ---- How it is sent ---------------------------------------------------------------------------------------------- */
 
 /* 0 to 127: as it should be. */
@@ -439,19 +456,21 @@ void fake_servers_answer(const struct fake_question *question, struct fake_reply
     } known[] = {{FAKE_HISTORY, answer_as_history},
                  {FAKE_YARN, answer_as_yarn},
                  {FAKE_MENAS, answer_as_menas},
-                 {FAKE_TAGS, answer_as_tags}};
+                 {FAKE_TAGS, answer_as_tags},
+                 {FAKE_SEARCH, answer_as_search}};
+    enum { KNOWN = sizeof(known) / sizeof(*known) };
     size_t records = servers.size / RECORD, which = 0;
-    struct answering answering = {.tried = count(question), .ret = ret, .out = &ret->body};
+    struct answering answering = {.question = question, .tried = count(question), .ret = ret, .out = &ret->body};
     ret->type = "application/json";
-    while (which < 4 && strncmp(question->url, known[which].server, strlen(known[which].server)) != 0)
+    while (which < KNOWN && strncmp(question->url, known[which].server, strlen(known[which].server)) != 0)
         which++;
-    if (which == 4) { /* of a redirection */
+    if (which == KNOWN) { /* of a redirection */
         ret->status = 404;
         return;
     }
     answering.path = question->url + strlen(known[which].server);
     uint64_t kind = pyro_hash_slice((struct pyro_slice){answering.path, strcspn(answering.path, "?")}) % 64;
-    if (records) {
+    if (records && (known[which].answer != answer_as_search || servers.broken_store)) {
         answering.at = servers.data + (kind + answering.tried) % records * RECORD;
         answering.end = servers.data + servers.size;
     }

@@ -4,6 +4,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
+#include "fake_opensearch.h"
 #include "fake_servers.h"
 #include "fake_waits.h"
 #include "fuzz_kit.h"
@@ -210,7 +211,7 @@ static const char *const configurations[] = {
 };
 enum { CONFIGURATIONS = sizeof(configurations) / sizeof(*configurations) };
 
-static enum pyro_status crawl(const char *url, unsigned how, struct told *told)
+static enum pyro_status crawl(const char *url, unsigned how, bool broken, struct told *told)
 {
     char config[80];
     struct pyro_error error = {.size = sizeof(error)};
@@ -229,8 +230,9 @@ static enum pyro_status crawl(const char *url, unsigned how, struct told *told)
     enum pyro_status status = pyro_crawl(&wanted, &work, &error);
     check_text(error.message);
     check_text(error.path);
-    FUZZ_CHECK(status == PYRO_OK || (status == PYRO_ERROR_INPUT && told->unreachable > 0 && error.message[0]));
-    FUZZ_CHECK(told->late == 0 && told->waiting == 0);
+    FUZZ_CHECK(status == PYRO_OK || (status == PYRO_ERROR_INPUT && told->unreachable > 0 && error.message[0]) ||
+               (status == PYRO_ERROR_OUTPUT && broken && error.message[0]));
+    FUZZ_CHECK(broken || (told->late == 0 && told->waiting == 0));
     return status;
 }
 
@@ -254,8 +256,8 @@ static void crawl_often(const uint8_t *data, size_t size, unsigned how, unsigned
     for (unsigned i = 0; i < times; i++) {
         snprintf(urls[i], sizeof(urls[i]), "sqlite:%s/%u.db", folder, same ? 0 : i);
         pyro_strbuf_init(&rows[i], NULL);
-        fake_servers_start(data, size);
-        enum pyro_status status = crawl(urls[i], how, &told[i]);
+        fake_servers_start(data, size, false);
+        enum pyro_status status = crawl(urls[i], how, false, &told[i]);
         look_at_store(urls[i], &told[i], same && i == 1, status, &rows[i]);
     }
     if (!same && times == 2) {
@@ -270,6 +272,63 @@ static void crawl_often(const uint8_t *data, size_t size, unsigned how, unsigned
         pyro_strbuf_done(&rows[i]);
         remove_store(urls[i]);
     }
+}
+
+/* ---- A store on OpenSearch --------------------------------------------------------------------------------------- */
+
+static size_t count_work(const char *state)
+{
+    return fake_opensearch_count("pyro-work", "state", state);
+}
+
+/* What else a store is asked. Whatever it answers, that is not a lack of memory. */
+static void ask_search(const char *url, unsigned how)
+{
+    const struct pyro_prune_options prune = {
+        .size = sizeof(prune), .keep_ms = 1000, .keep_aggregates_ms = how & 1 ? 5000 : 0, .dry_run = how >> 1 & 1};
+    static const char questions[][140] = {
+        "{\"from\":\"runs\",\"fields\":[\"app_id\",\"name\",\"start_ms\",\"agg.tasks.count\",\"tag.team\"]}",
+        "{\"from\":\"runs\",\"group\":[{\"field\":\"application\"}],\"measures\":[{\"as\":\"n\",\"op\":\"count\"}]}"};
+    struct pyro_error error = {.size = sizeof(error)};
+    struct pyro_strbuf out;
+    pyro_store *store = NULL;
+    pyro_strbuf_init(&out, NULL);
+    const struct pyro_writer writer = {sizeof(writer), append, &out};
+    enum pyro_status status = pyro_store_open(url, NULL, NULL, &store, &error);
+    FUZZ_CHECK(status == PYRO_OK || (status != PYRO_ERROR_MEMORY && error.message[0]));
+    if (status == PYRO_OK) {
+        FUZZ_CHECK(pyro_store_prune(store, &prune, &writer, &error) != PYRO_ERROR_MEMORY);
+        FUZZ_CHECK(pyro_store_stat(store, &writer, &error) != PYRO_ERROR_MEMORY);
+        FUZZ_CHECK(pyro_store_query(store, questions[how >> 2 & 1], NULL, &writer, &error) != PYRO_ERROR_MEMORY);
+    }
+    check_text(error.message);
+    fuzz_check_text(out.len ? out.data : "", out.len);
+    pyro_store_close(store);
+    pyro_strbuf_done(&out);
+}
+
+/* A crawl into a store that gives right answers, or any. */
+static void crawl_into_search(const uint8_t *data, size_t size, unsigned how, bool broken)
+{
+    struct told told = {0};
+    struct pyro_strbuf all;
+    const char *url = "opensearch:" FAKE_SEARCH "/pyro";
+    fake_opensearch_start();
+    fake_servers_start(data, size, broken);
+    enum pyro_status status = crawl(url, how, broken, &told);
+    if (!broken) {
+        size_t done = count_work("done"), failed = count_work("failed") + count_work("dead");
+        FUZZ_CHECK(count_work("leased") == 0 && (count_work("new") == 0 || status != PYRO_OK));
+        FUZZ_CHECK(done == told.stored + told.skipped && failed == told.failed + told.conflicts);
+        FUZZ_CHECK(fake_opensearch_count("pyro-agg", NULL, NULL) <= told.stored);
+        FUZZ_CHECK((fake_opensearch_count("pyro-agg", NULL, NULL) > 0) == (told.stored > 0));
+        FUZZ_CHECK(fake_opensearch_count("pyro-err", NULL, NULL) == told.failed + told.conflicts + told.enrich);
+    }
+    ask_search(url, how >> 2);
+    pyro_strbuf_init(&all, NULL);
+    fake_opensearch_dump(&all);
+    fuzz_check_text(all.data, all.len);
+    pyro_strbuf_done(&all);
 }
 
 /* ---- Addresses as inputs ----------------------------------------------------------------------------------------- */
@@ -397,8 +456,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!works || size < 2)
         return 0;
     if (data[0] & 1) {
-        fake_servers_start(data + 2, size - 2);
+        fake_servers_start(data + 2, size - 2, false);
         read_addresses(data[1]);
+    } else if (data[0] & 4) {
+        crawl_into_search(data + 2, size - 2, data[1], data[0] & 2);
     } else {
         crawl_often(data + 2, size - 2, data[1], data[0] & 2 ? 1 : 2);
     }

@@ -120,24 +120,29 @@ static void ask_view(struct asking *asking)
 static void ask_query(struct asking *asking)
 {
     static const char *const questions[] = {
-        "{\"from\":\"runs\"}",
-        "{\"from\":\"findings\"}",
-        "{\"from\":\"usage\",\"group\":[\"user\"],\"measures\":[{\"as\":\"n\",\"op\":\"count\"},{\"as\":\"s\",\"op\":"
+        "{\"from\":\"runs\",\"fields\":[\"app_id\",\"name\",\"user\",\"status\",\"path\",\"queue\"]}",
+        "{\"from\":\"findings\",\"fields\":[\"id\",\"rule\",\"title\",\"cause\",\"saves_ms\"]}",
+        "{\"from\":\"usage\",\"group\":[{\"field\":\"user\"}],\"measures\":[{\"as\":\"n\",\"op\":\"count\"},{\"as\":"
+        "\"s\",\"op\":"
         "\"sum\",\"field\":\"core_ms\"}]}",
-        "{\"from\":\"allocations\"}",
-        "{\"from\":\"advice\"}",
-        "{\"from\":\"suggestions\"}",
-        "{\"from\":\"days\"}",
-        "{\"from\":\"errors\"}",
-        "{\"from\":\"runs\",\"group\":[\"application\"],\"measures\":[{\"as\":\"m\",\"op\":\"max\",\"field\":"
-        "\"duration_ms\"},{\"as\":\"a\",\"op\":\"avg\",\"field\":\"agg.stages.inputBytes.max\"}]}",
+        "{\"from\":\"allocations\",\"fields\":[\"core_ms\",\"mib_ms\",\"parts\"]}",
+        "{\"from\":\"advice\",\"fields\":[\"rule\",\"key\",\"previous\",\"value\"]}",
+        "{\"from\":\"suggestions\",\"fields\":[\"id\",\"state\",\"document\"]}",
+        "{\"from\":\"days\",\"fields\":[\"application\",\"runs\",\"core_ms\"]}",
+        "{\"from\":\"errors\",\"fields\":[\"app_id\",\"message\",\"raw\"]}",
+        "{\"from\":\"runs\",\"group\":[{\"field\":\"application\"}],\"measures\":[{\"as\":\"m\",\"op\":\"max\","
+        "\"field\":"
+        "\"duration_ms\"},{\"as\":\"a\",\"op\":\"mean\",\"field\":\"agg.stages.inputBytes.max\"}]}",
         "{\"from\":\"runs\",\"fields\":[\"name\",\"agg.tasks.count\",\"property.spark.executor.memory\"]}",
     };
     const struct pyro_store_query_options viewer = {.size = sizeof(viewer), .user = "ann", .always = 1};
-    check(asking,
-          pyro_store_query(asking->store, questions[asking->parameter % (sizeof(questions) / sizeof(*questions))],
-                           asking->parameter & 128 ? &viewer : NULL, &asking->writer, &asking->error),
-          true);
+    enum pyro_status status =
+        pyro_store_query(asking->store, questions[asking->parameter % (sizeof(questions) / sizeof(*questions))],
+                         asking->parameter & 128 ? &viewer : NULL, &asking->writer, &asking->error);
+    if (status != PYRO_OK)
+        fprintf(stderr, "%s\n", asking->error.message);
+    FUZZ_CHECK(status == PYRO_OK);
+    check(asking, status, true);
 }
 
 static void ask_model(struct asking *asking)

@@ -96,6 +96,8 @@ static int take_run(void *context, const json_t *hit)
     struct pruning *pruning = context;
     const json_t *source = json_object_get(hit, "_source");
     int64_t start_ms = pyro_opensearch_int(source, "start_ms");
+    if (!pyro_opensearch_text(source, "run").ptr) /* not of a crawler or a command */
+        return 0;
     struct pyro_old_run *run = pyro_vec_push(&pruning->runs, pruning->store->allocator);
     if (!run) {
         pruning->failed = true;

@@ -217,6 +217,13 @@ static int64_t next(int64_t number)
     return number > 0 ? pyro_add_saturating(number, 1) : 1;
 }
 
+/* Whether a crawler wrote it: it says which log, of which source, and which state of the log. */
+static bool is_item(const json_t *source)
+{
+    return pyro_opensearch_text(source, "key").ptr && pyro_opensearch_text(source, "source").ptr &&
+           pyro_opensearch_text(source, "stamp").ptr;
+}
+
 static bool copy_item(struct pyro_arena *arena, const json_t *source, const char *owner, int64_t until_ms,
                       struct pyro_work_item *ret)
 {
@@ -244,6 +251,8 @@ static enum pyro_status lease_hits(struct pyro_opensearch *store, const json_t *
     changes.done = done;
     for (size_t i = 0; i < count && status == PYRO_OK; i++) {
         const json_t *hit = json_array_get(hits, i);
+        if (!is_item(json_object_get(hit, "_source")))
+            continue;
         if (!copy_item(arena, json_object_get(hit, "_source"), owner, now + PYRO_WORK_LEASE_MS, &ret[i]))
             status = pyro_opensearch_no_memory(error);
         if (status == PYRO_OK)
