@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT, lines_of, run_command
 
 # What nothing in a log shows.
-UNNOTICED = {"other order", "1 % missing"}
+UNNOTICED = {"other order", "1 % missing", "no names of reasons"}
 # Kinds of which a damaged log may have none at all.
 KINDS = ["ExecutorAdded", "ExecutorRemoved", "JobStart", "StageSubmitted", "StageCompleted"]
 
@@ -26,6 +26,7 @@ HOURS_9 = 9 * 3_600_000
 WINDOW = 40  # lines that may change places: Spark's queues are not in step
 METRICS = re.compile(rb'"Task Metrics":\{.*\}$')
 RESULT = re.compile(rb'"(Job Result|Failed|Killed)":(?:\{[^{}]*\}|true|false)')
+REASON = re.compile(rb'(?<="Task End Reason":\{)("Reason":)"(?!Success")\w+"')
 ENDS = (b'{"Event":"SparkListenerJobEnd"', b'{"Event":"SparkListenerTaskEnd"')
 TIME = re.compile(rb"(?<=[ :])(1[67]\d{11})(?=[,}])")
 
@@ -80,6 +81,11 @@ def without_results(lines: Lines, random: random.Random) -> Lines:
     return [RESULT.sub(rb'"\1":null', line) if line.startswith(ENDS) and random.random() < 0.5 else line for line in lines]
 
 
+def without_names_of_reasons(lines: Lines, random: random.Random) -> Lines:
+    """Ends of tasks have what their reasons say, without the names of the reasons."""
+    return [REASON.sub(rb"\1null", line) if random.random() < 0.5 else line for line in lines]
+
+
 def dropping(share: float) -> Damage:
     return lambda lines, random: [line for line in lines if random.random() >= share]
 
@@ -104,6 +110,7 @@ DAMAGES: Dict[str, Damage] = {
     "clock set": shifted,
     "no metrics": without_metrics,
     "no results": without_results,
+    "no names of reasons": without_names_of_reasons,
     **{f"{kind} {hours:+} h": hours_off(kind, hours) for kind in ("TaskEnd", "ExecutorAdded") for hours in (9, -9)},
     **{f"no {kind}": without(kind) for kind in KINDS},
 }

@@ -67,4 +67,6 @@ void pyro_decode_task_failure(struct pyro_builder *builder, const struct pyro_re
         else
             pyro_json_skip(&json);
     }
+    if (failure->reason.len == 0 && task[PYRO_TASK_reason] != PYRO_NONE) /* it is known by its other members */
+        failure->reason = pyro_string_pool_text(strings, text_ids[task[PYRO_TASK_reason]]);
 }

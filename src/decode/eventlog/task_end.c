@@ -238,7 +238,27 @@ bool pyro_decode_executor_metrics(struct pyro_json_reader *json, int64_t *peaks)
     return !json->error;
 }
 
-/* The reason's name; anything but Success is decoded when the batch is applied. */
+/* Members that Spark writes for one reason only, the name of the reason first. */
+PYRO_JSON_KEYS(reason_keys, (REASON, "Reason"), (REASON_CLASS, "Class Name"), (REASON_DESCRIPTION, "Description"),
+               (REASON_TRACE, "Full Stack Trace"), (REASON_KILL, "Kill Reason"), (REASON_SHUFFLE, "Shuffle ID"),
+               (REASON_REDUCE, "Reduce ID"), (REASON_BY_APP, "Exit Caused By App"), (REASON_LOSS, "Loss Reason"),
+               (REASON_ATTEMPT, "Attempt Number"));
+
+/* What the reason is called that has this member. */
+static struct pyro_slice reason_with(int key)
+{
+    static const char *const names[reason_keys_count] = {
+        [REASON_CLASS] = "ExceptionFailure",     [REASON_DESCRIPTION] = "ExceptionFailure",
+        [REASON_TRACE] = "ExceptionFailure",     [REASON_KILL] = "TaskKilled",
+        [REASON_SHUFFLE] = "FetchFailed",        [REASON_REDUCE] = "FetchFailed",
+        [REASON_BY_APP] = "ExecutorLostFailure", [REASON_LOSS] = "ExecutorLostFailure",
+        [REASON_ATTEMPT] = "TaskCommitDenied",
+    };
+    return key >= 0 && names[key] ? pyro_slice_from(names[key]) : PYRO_SLICE_NULL;
+}
+
+/* The reason's name, by its other members where it is missing; anything but Success is decoded when the batch is
+ * applied. */
 static void decode_reason(struct pyro_json_reader *json, struct task_texts *texts, struct pyro_slice *reason)
 {
     static const char success[] = "{\"Reason\":\"Success\"}";
@@ -251,7 +271,7 @@ static void decode_reason(struct pyro_json_reader *json, struct task_texts *text
     if (!pyro_json_take_raw(json, &raw))
         return;
     *reason = raw;
-    PYRO_JSON_KEYS(keys, (REASON, "Reason"));
+    struct pyro_slice other = PYRO_SLICE_NULL;
     struct pyro_json_reader inside;
     struct pyro_json_object object;
     pyro_json_reader_start(&inside, raw.ptr, raw.ptr + raw.len, json->scan);
@@ -259,12 +279,16 @@ static void decode_reason(struct pyro_json_reader *json, struct task_texts *text
         *reason = PYRO_SLICE_NULL; /* null: no reason is given */
         return;
     }
-    for (int key; (key = PYRO_JSON_NEXT(&inside, &object, keys)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(&inside, &object, reason_keys)) != PYRO_JSON_END;) {
         if (key == REASON)
             pyro_json_take_string(&inside, &texts->reason, NULL);
         else
             pyro_json_skip(&inside);
+        if (!other.ptr)
+            other = reason_with(key);
     }
+    if (texts->reason.len == 0 && other.ptr)
+        texts->reason = other;
     if (pyro_slice_is(texts->reason, "Success"))
         *reason = PYRO_SLICE_NULL;
 }

@@ -217,6 +217,46 @@ static void ends_of_tasks(void **state)
     kit_done(&kit);
 }
 
+/* A reason without its name is the one that has its members. */
+static void reasons_without_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members, *reason;
+        int64_t status;
+    } cases[] = {
+        {"'Reason':null,'Executor ID':'1','Exit Caused By App':true,'Loss Reason':'gone'", "ExecutorLostFailure",
+         PYRO_TASK_FAILED},
+        {"'Loss Reason':'gone'", "ExecutorLostFailure", PYRO_TASK_FAILED},
+        {"'Exit Caused By App':false,'Reason':''", "ExecutorLostFailure", PYRO_TASK_FAILED},
+        {"'Block Manager Address':null,'Shuffle ID':1,'Message':'m'", "FetchFailed", PYRO_TASK_FAILED},
+        {"'Reason':null,'Kill Reason':'another attempt'", "TaskKilled", PYRO_TASK_KILLED},
+        {"'Class Name':'E','Description':'d'", "ExceptionFailure", PYRO_TASK_FAILED},
+        {"'Job ID':1,'Partition ID':2,'Attempt Number':3", "TaskCommitDenied", PYRO_TASK_FAILED},
+        {"'Kill Reason':'x','Reason':'Resubmitted'", "Resubmitted", PYRO_TASK_SUCCESS}, /* its name counts */
+    };
+    enum { COUNT = sizeof(cases) / sizeof(cases[0]) };
+    struct kit kit;
+    kit_start(&kit, 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        char line[400];
+        snprintf(line, sizeof(line),
+                 "{'Event':'SparkListenerTaskEnd','Stage ID':1,'Task Info':{'Task ID':%zu,'Finish Time':9},"
+                 "'Task End Reason':{%s}}\n",
+                 i, cases[i].members);
+        kit_feed(&kit, line);
+    }
+    const struct pyro_app *app = kit_finish(&kit);
+    assert_int_equal(app->failures.count, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_text(app->failures.items[i].reason, cases[i].reason);
+        assert_string_equal(kit_task_text(app, PYRO_TASK_reason, i), cases[i].reason);
+        if (i + 1 < COUNT)
+            assert_int_equal(kit_task(app, PYRO_TASK_status, i), cases[i].status);
+    }
+    kit_done(&kit);
+}
+
 static void keys_inside_strings(void **state)
 {
     (void)state;
@@ -330,6 +370,7 @@ int main(void)
         cmocka_unit_test(shapes_of_all_versions),
         cmocka_unit_test(missing_and_null_members),
         cmocka_unit_test(ends_of_tasks),
+        cmocka_unit_test(reasons_without_names),
         cmocka_unit_test(keys_inside_strings),
         cmocka_unit_test(damaged_lines),
         cmocka_unit_test(texts_of_one_record_count_once),
