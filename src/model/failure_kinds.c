@@ -107,7 +107,7 @@ bool pyro_tells_an_end(struct pyro_slice text)
     const uint32_t telling = PYRO_ENDED(VIRTUAL_MEMORY) | PYRO_ENDED(CONTAINER_MEMORY) | PYRO_ENDED(HEAP_MEMORY) |
                              PYRO_ENDED(EVICTED) | PYRO_ENDED(PREEMPTED) | PYRO_ENDED(NODE_LOST) |
                              PYRO_ENDED(SEGFAULT) | PYRO_ENDED(KILLED) | PYRO_ENDED(TERMINATED) | PYRO_ENDED(ABORTED) |
-                             PYRO_ENDED(DISK_FULL) | PYRO_ENDED(PROCESS_FAILED);
+                             PYRO_ENDED(DISK_FULL) | PYRO_ENDED(PROCESS_FAILED) | PYRO_ENDED(DEADLINE);
     /* Most lines have none of these, and searching them without regard to case takes long. */
     bool process = pyro_slice_find(text, "ontainer") || pyro_slice_find(text, "xecutor");
     bool ended = process && (pyro_slice_find(text, "xit status") || pyro_slice_find(text, "xit code") ||

@@ -40,6 +40,9 @@ static const struct exits exits[] = {
     {PYRO_REMOVAL_EVICTED, false, "Kubernetes evicted its pod, because the node ran out of a resource",
      "Request what the pod uses: ephemeral storage (or an own volume for spark.local.dir), or memory "
      "(spark.executor.memoryOverhead)."},
+    {PYRO_REMOVAL_DEADLINE, false, "Kubernetes ended its pod, because it had run for as long as its deadline allows",
+     "Raise activeDeadlineSeconds in the pod template of the executors, or remove it: executors run as long as the "
+     "application."},
     {PYRO_REMOVAL_SEGFAULT, false,
      "its JVM crashed in native code (SIGSEGV, exit code 139): mostly the fault of a native library",
      "Read the crash report at the end of its stdout and in hs_err_pid*.log: the problematic frame names the library. "

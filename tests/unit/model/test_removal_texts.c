@@ -142,6 +142,13 @@ static const struct sample samples[] = {
     {"\nThe executor with id 2 exited with exit code 1(generic, look at logs to clarify).\n\n\t termination reason: "
      "OOMKilled\n",
      PYRO_REMOVAL_CONTAINER_MEMORY, "container-memory", false},
+    {"\nThe executor with id 2 exited with exit code 137(SIGKILL, possible container OOM).\n\nThe API gave the "
+     "following brief reason: DeadlineExceeded\nThe API gave the following message: Pod was active on the node longer "
+     "than the specified deadline\n",
+     PYRO_REMOVAL_DEADLINE, "executor-lost", false},
+    {"\nThe executor with id 2 exited with exit code 137(SIGKILL, possible container OOM).\n\nThe API gave the "
+     "following brief reason: Evicted\nThe API gave the following message: The node had condition: [DiskPressure]. \n",
+     PYRO_REMOVAL_EVICTED, "evicted", false},
     {"\nThe executor with id 2 exited with exit code 143(SIGTERM).\n\nThe API gave the following brief reason: "
      "Terminated\nThe API gave the following message: Pod was terminated in response to imminent node shutdown.\n",
      PYRO_REMOVAL_NODE_LOST, "node-lost", false},

@@ -97,6 +97,10 @@ static void test_deaths_of_memory(void **state)
         {"spark://host:7077", "Command exited with code 52", "executor-oom:heap", "spark.executor.memory"},
         {"spark://host:7077", "Command exited with code 137", NULL, NULL}, /* it was killed: nothing says memory */
         {"yarn", "Container exited with code 143", NULL, NULL},
+        {"k8s://https://api",
+         "The executor with id 1 exited with exit code 137(SIGKILL, possible container OOM).\nThe API gave the "
+         "following brief reason: DeadlineExceeded",
+         NULL, NULL},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct scene scene = kill(cases[i].master, cases[i].reason);
