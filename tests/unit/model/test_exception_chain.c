@@ -340,6 +340,13 @@ static void causes(void **state)
         {"# A fatal error has been detected by the Java Runtime Environment:", "native-crash"},
         {"The API gave the following brief reason: Evicted", "evicted"},
         {"Container released on a *lost* node.", "node-lost"},
+        {"Failed to connect to external shuffle server, will retry 2 more times after waiting 5 seconds...",
+         "shuffle-service"},
+        {"Unable to create executor due to Unable to register with external shuffle server due to : Failed to connect "
+         "to host/10.0.0.1:7337",
+         "shuffle-service"},
+        {"RECEIVED SIGNAL TERM", "signal"},
+        {"RECEIVED SIGNAL HUP", "signal"},
         {"ValueError: x", NULL},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
