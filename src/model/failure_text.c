@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/collections/hash.h"
+#include "base/numbers/units.h"
 #include "model/column.h"
 
 bool pyro_text_has(struct pyro_slice text, const char *word)
@@ -39,6 +40,38 @@ int pyro_exit_code(struct pyro_slice reason)
             return negative ? -code : code;
     }
     return -1;
+}
+
+/* Takes a size of two words ("5.5 GB", as Hadoop writes it) off the end of a text. */
+static bool take_size_back(struct pyro_slice *text, double *ret_bytes)
+{
+    size_t first = text->len;
+    for (int words = 0; words < 2; words++) {
+        while (first > 0 && text->ptr[first - 1] == ' ')
+            first--;
+        while (first > 0 && !isspace((unsigned char)text->ptr[first - 1]))
+            first--;
+    }
+    struct pyro_slice number = {text->ptr + first, 0}, unit = {text->ptr + first, text->len - first};
+    while (number.len < unit.len && number.ptr[number.len] != ' ')
+        number.len++;
+    pyro_slice_drop(&unit, number.len);
+    int64_t scale = pyro_size_suffix(pyro_trim(unit));
+    if (scale <= 0 || !pyro_decimal_read(number, ret_bytes))
+        return false;
+    *ret_bytes *= (double)scale;
+    text->len = first;
+    return true;
+}
+
+bool pyro_container_memory(struct pyro_slice reason, double *ret_used_bytes, double *ret_limit_bytes)
+{
+    const char *at = reason.ptr ? pyro_slice_find(reason, " physical memory used") : NULL;
+    struct pyro_slice text = {reason.ptr, at ? (size_t)(at - reason.ptr) : 0};
+    if (!at || !take_size_back(&text, ret_limit_bytes) || !pyro_slice_ends_with(text, " of "))
+        return false;
+    text.len -= strlen(" of ");
+    return take_size_back(&text, ret_used_bytes);
 }
 
 int64_t pyro_failure_number(struct pyro_slice text)

@@ -43,6 +43,10 @@ bool pyro_text_has(struct pyro_slice text, const char *word);
  * without one. */
 int pyro_exit_code(struct pyro_slice reason);
 
+/* What YARN says of a container that it killed: "5.6 GB of 5.5 GB physical memory used". False: it says no such thing.
+ */
+bool pyro_container_memory(struct pyro_slice reason, double *ret_used_bytes, double *ret_limit_bytes);
+
 /* Pieces of such texts.
  *
  * Takes the next line off the text; false at its end. */

@@ -12,4 +12,11 @@ enum pyro_shortage pyro_executor_shortage(const struct pyro_app *app, const stru
 /* A task row's executor ended because of exhausted memory, and the task with it. */
 bool pyro_task_died_of_shortage(const struct pyro_app *app, size_t task);
 
+/* The memory overhead of executors: what they had, and what to try after one of them exceeded its container: twice as
+ * much, and not less than it used. What YARN says of killed containers counts, since it rounds containers up. */
+struct pyro_overhead {
+    double bytes, next_bytes;
+};
+struct pyro_overhead pyro_executor_overhead(const struct pyro_app *app);
+
 #endif

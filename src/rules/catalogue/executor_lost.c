@@ -164,15 +164,9 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     const struct pyro_app *app = context->app;
     const char *verify = "In the next run the Executors page shows no dead executor before the end of the run.";
     struct pyro_advice *advice = pyro_finding_advise(context, finding, pyro_slice_from(losses->exit->advice), verify);
-    double heap = pyro_app_heap_bytes(app);
-    const int64_t mib = 1024 * 1024;
-    if (losses->exit->advice == overhead_advice) {
-        /* Spark's default is a tenth of the heap, at least 384 MiB. Twice what there was is the step to try. */
-        int64_t had = pyro_app_property_size(app, "spark.executor.memoryOverhead", mib, 0);
-        double overhead = had > 0 ? (double)had : fmax(heap * 0.1, 384.0 * (double)mib);
-        if (pyro_app_spark_at_least(app, 2, 3))
-            pyro_advice_set(context, advice, "spark.executor.memoryOverhead", pyro_say_memory(context, overhead * 2));
-    }
+    if (losses->exit->advice == overhead_advice && pyro_app_spark_at_least(app, 2, 3))
+        pyro_advice_set(context, advice, "spark.executor.memoryOverhead",
+                        pyro_say_memory(context, pyro_executor_overhead(app).next_bytes));
     if (losses->fetch_failures > 0 && pyro_app_spark_at_least(app, 3, 1))
         pyro_finding_advise(
             context, finding,

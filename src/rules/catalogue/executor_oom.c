@@ -149,7 +149,6 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
 {
     static const char *const verify = "In the next run no executor is dead on the Executors page, and no task failed.";
     const struct pyro_app *app = context->app;
-    const double mib = 1024.0 * 1024;
     double heap = pyro_app_heap_bytes(app), slots = pyro_app_slots_per_executor(app), grow = pyro_limit(context, GROW);
     struct pyro_advice *advice;
     if (kind == PYRO_SHORTAGE_HEAP || kind == PYRO_SHORTAGE_EXECUTION) {
@@ -207,15 +206,13 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         return;
     }
     if (kind == PYRO_SHORTAGE_CONTAINER || kind == PYRO_SHORTAGE_DIRECT) {
-        /* Spark's default is a tenth of the heap, at least 384 MiB. Twice what there was is the step to try. */
-        int64_t had = pyro_app_property_size(app, "spark.executor.memoryOverhead", (int64_t)mib, 0);
-        double overhead = had > 0 ? (double)had : fmax(heap * 0.1, 384 * mib);
-        struct pyro_slice size = pyro_say_memory(context, overhead * 2);
+        struct pyro_overhead overhead = pyro_executor_overhead(app);
+        struct pyro_slice size = pyro_say_memory(context, overhead.next_bytes);
         advice = pyro_finding_advise(context, finding,
                                      pyro_say(context,
                                               "Set the memory overhead to %s instead of %s. Python workers, direct "
                                               "buffers and threads use it, not spark.executor.memory.",
-                                              size.ptr, pyro_say_bytes(context, overhead)),
+                                              size.ptr, pyro_say_bytes(context, overhead.bytes)),
                                      verify);
         if (pyro_app_spark_at_least(app, 2, 3) && !pyro_app_is_local(app))
             pyro_advice_set(context, advice, "spark.executor.memoryOverhead", size);

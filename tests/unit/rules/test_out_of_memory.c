@@ -71,15 +71,20 @@ static void test_few_partitions_are_broken_up(void **state)
 }
 
 /* One executor dies of `reason`, with the task that it ran. */
+static void kill_first(struct scene *scene, const char *reason)
+{
+    struct dying dying = {scene->app, "ExecutorLostFailure", "", reason, 30};
+    scene_stage(scene, 60, &two_s, 1, dies, &dying);
+    scene->app->executors.items[0].removed_ms = scene->now - 10000;
+    scene->app->executors.items[0].remove_reason = pyro_slice_from(reason);
+    scene_end(scene);
+}
+
 static struct scene kill(const char *master, const char *reason)
 {
     struct scene scene = scene_new(2, 2);
     scene.app->application.master = pyro_slice_from(master);
-    struct dying dying = {scene.app, "ExecutorLostFailure", "", reason, 30};
-    scene_stage(&scene, 60, &two_s, 1, dies, &dying);
-    scene.app->executors.items[0].removed_ms = scene.now - 10000;
-    scene.app->executors.items[0].remove_reason = pyro_slice_from(reason);
-    scene_end(&scene);
+    kill_first(&scene, reason);
     return scene;
 }
 
@@ -115,6 +120,37 @@ static void test_deaths_of_memory(void **state)
             assert_null(finding);
             assert_non_null(scene_finding(&scene, "executor-lost"));
         }
+        scene_free(&scene);
+    }
+}
+
+/* The new overhead exceeds what the container had, and what it used. */
+static void test_overhead_of_killed_containers(void **state)
+{
+    (void)state;
+    static const char killed[] = "Container killed by YARN for exceeding memory limits. ";
+    static const struct {
+        const char *usage, *key, *value, *recommended;
+    } cases[] = {
+        {"5.5 GB of 5.5 GB physical memory used.", NULL, NULL, "3g"},
+        {"12.4 GB of 5.5 GB physical memory used", NULL, NULL, "9g"},
+        {"5632 MB of 5632 MB physical memory used; 9 GB of 11 GB virtual memory used", NULL, NULL, "3g"},
+        {"4.5 GB of 4.5 GB physical memory used", "spark.executor.memoryOverhead", "1g", "2g"},
+        {"5 GB used", "spark.executor.memoryOverheadFactor", "0.5", "4g"},
+        {"GB of GB physical memory used", NULL, NULL, "1024m"}, /* it says nothing */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char reason[200];
+        snprintf(reason, sizeof(reason), "%s%s", killed, cases[i].usage);
+        struct scene scene = scene_new(2, 2);
+        scene.app->application.master = PYRO_SLICE_LITERAL("yarn");
+        fixture_property(scene.app, "spark", "spark.executor.memory", "4g");
+        if (cases[i].key)
+            fixture_property(scene.app, "spark", cases[i].key, cases[i].value);
+        kill_first(&scene, reason);
+        const struct pyro_finding *finding = scene_finding(&scene, "executor-oom");
+        assert_non_null(finding);
+        assert_string_equal(scene_setting(finding, "spark.executor.memoryOverhead"), cases[i].recommended);
         scene_free(&scene);
     }
 }
@@ -392,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_heap_is_told_once),
         cmocka_unit_test(test_few_partitions_are_broken_up),
         cmocka_unit_test(test_deaths_of_memory),
+        cmocka_unit_test(test_overhead_of_killed_containers),
         cmocka_unit_test(test_death_of_virtual_memory),
         cmocka_unit_test(test_near_limit_needs_full_collections),
         cmocka_unit_test(test_container_counts_python),
