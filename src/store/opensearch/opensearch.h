@@ -22,12 +22,13 @@ enum pyro_opensearch_index {
 };
 
 enum {
-    PYRO_OS_VERSION = 2,     /* of the mappings: that of the SQLite schema */
-    PYRO_OS_TEXT = 8191,     /* characters of a text that can be searched for; all of it is kept */
-    PYRO_OS_PAGE = 1000,     /* documents of one answer */
-    PYRO_OS_WHOLE = 1000000, /* all that -rows may have of one run */
-    PYRO_OS_BULK = 8 << 20,  /* bytes of one bulk request */
-    PYRO_OS_FIELDS = 4000    /* index.mapping.total_fields.limit */
+    PYRO_OS_VERSION = 2,         /* of the mappings: that of the SQLite schema */
+    PYRO_OS_TEXT = 8191,         /* characters of a text that can be searched for; all of it is kept */
+    PYRO_OS_PAGE = 1000,         /* documents of one answer */
+    PYRO_OS_PAGES_MAX = 1 << 20, /* answers to one question */
+    PYRO_OS_WHOLE = 1000000,     /* all that -rows may have of one run */
+    PYRO_OS_BULK = 8 << 20,      /* bytes of one bulk request */
+    PYRO_OS_FIELDS = 4000        /* index.mapping.total_fields.limit */
 };
 #define PYRO_OS_ANSWER_BYTES (UINT64_C(512) << 20)
 
@@ -81,6 +82,17 @@ enum pyro_status pyro_opensearch_ask(struct pyro_opensearch *store, enum pyro_op
 /* A search; gives an error also where only a part of the index could be asked, or it took too long. */
 enum pyro_status pyro_opensearch_search(struct pyro_opensearch *store, enum pyro_opensearch_index index, json_t **ret,
                                         struct pyro_error *error, const char *form, ...);
+/* Where the pages of an answer are: zero before the first one. */
+struct pyro_opensearch_pages {
+    char *last; /* sort values after which the next page begins, as JSON; NULL: the first page */
+    char *seen; /* those of an earlier page */
+    uint64_t count;
+};
+/* After a full page with this last hit. PYRO_ERROR_INPUT: it has no sort values, or pages repeat or are too many. */
+enum pyro_status pyro_opensearch_next_page(struct pyro_opensearch_pages *pages, const json_t *hit,
+                                           struct pyro_error *error);
+void pyro_opensearch_pages_done(struct pyro_opensearch_pages *pages);
+
 /* Calls `take` for every hit of a search that has a "sort" but neither "size" nor "search_after". A result other than 0
  * stops. */
 typedef int pyro_opensearch_take(void *context, const json_t *hit);

@@ -265,19 +265,47 @@ enum pyro_status pyro_opensearch_search(struct pyro_opensearch *store, enum pyro
     return status;
 }
 
-/* One page behind the sort values of the last; *ret_last: those of its last hit, NULL: there is no more. */
+enum pyro_status pyro_opensearch_next_page(struct pyro_opensearch_pages *pages, const json_t *hit,
+                                           struct pyro_error *error)
+{
+    const json_t *sort = json_object_get(hit, "sort");
+    if (!json_is_array(sort) || json_array_size(sort) == 0)
+        return pyro_error_set(error, PYRO_ERROR_INPUT,
+                              "a full page of the store's answer does not say after which values the next one begins");
+    free(pages->last);
+    pages->last = json_dumps(sort, JSON_COMPACT);
+    if (!pages->last)
+        return pyro_opensearch_no_memory(error);
+    if ((pages->seen && strcmp(pages->seen, pages->last) == 0) || ++pages->count > PYRO_OS_PAGES_MAX)
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "the store's answers have no end: their pages %s",
+                              pages->count > PYRO_OS_PAGES_MAX ? "are too many" : "repeat");
+    if ((pages->count & (pages->count - 1)) == 0) { /* at powers of two, so that a circle of any length is found */
+        free(pages->seen);
+        pages->seen = strdup(pages->last);
+        if (!pages->seen)
+            return pyro_opensearch_no_memory(error);
+    }
+    return PYRO_OK;
+}
+
+void pyro_opensearch_pages_done(struct pyro_opensearch_pages *pages)
+{
+    free(pages->last);
+    free(pages->seen);
+}
+
+/* One page after the last one; *ret_more: there can be another. */
 static enum pyro_status take_page(struct pyro_opensearch *store, enum pyro_opensearch_index index,
-                                  struct pyro_strbuf *body, size_t len, char **last, pyro_opensearch_take *take,
-                                  void *context, struct pyro_error *error)
+                                  struct pyro_strbuf *body, size_t len, struct pyro_opensearch_pages *pages,
+                                  pyro_opensearch_take *take, void *context, bool *ret_more, struct pyro_error *error)
 {
     json_t *answer = NULL;
     body->len = len;
     pyro_opensearch_format(body, ",'size':?i,'track_total_hits':false", (int64_t)PYRO_OS_PAGE);
-    if (*last)
-        pyro_opensearch_format(body, ",'search_after':?x", *last);
+    if (pages->last)
+        pyro_opensearch_format(body, ",'search_after':?x", pages->last);
     pyro_strbuf_add_char(body, '}');
-    free(*last);
-    *last = NULL;
+    *ret_more = false;
     PYRO_TRY(search(store, index, body, &answer, error));
     const json_t *hits = pyro_opensearch_hits(answer);
     size_t count = json_array_size(hits), i = 0;
@@ -285,9 +313,8 @@ static enum pyro_status take_page(struct pyro_opensearch *store, enum pyro_opens
     while (i < count && take(context, json_array_get(hits, i)) == 0)
         i++;
     if (i == PYRO_OS_PAGE) {
-        *last = json_dumps(json_object_get(json_array_get(hits, count - 1), "sort"), JSON_COMPACT);
-        if (!*last)
-            status = pyro_opensearch_no_memory(error);
+        *ret_more = true;
+        status = pyro_opensearch_next_page(pages, json_array_get(hits, count - 1), error);
     }
     json_decref(answer);
     return status;
@@ -299,7 +326,8 @@ enum pyro_status pyro_opensearch_each(struct pyro_opensearch *store, enum pyro_o
 {
     struct pyro_strbuf body;
     va_list values;
-    char *last = NULL;
+    struct pyro_opensearch_pages pages = {0};
+    bool more = false;
     pyro_strbuf_init(&body, store->allocator);
     va_start(values, form);
     format(&body, form, values);
@@ -307,9 +335,9 @@ enum pyro_status pyro_opensearch_each(struct pyro_opensearch *store, enum pyro_o
     size_t len = body.len ? body.len - 1 : 0; /* without the brace at its end */
     enum pyro_status status = PYRO_OK;
     do
-        status = take_page(store, index, &body, len, &last, take, context, error);
-    while (status == PYRO_OK && last);
-    free(last);
+        status = take_page(store, index, &body, len, &pages, take, context, &more, error);
+    while (status == PYRO_OK && more);
+    pyro_opensearch_pages_done(&pages);
     pyro_strbuf_done(&body);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -111,6 +112,41 @@ static const struct {
 #undef PYRO_QUERY_FIELD
 };
 
+/* ---- Pages ------------------------------------------------------------------------------------------------------- */
+
+static enum pyro_status next_page(struct pyro_opensearch_pages *pages, const char *hit)
+{
+    struct pyro_error error = {.size = sizeof(error)};
+    json_t *tree = json_loads(hit, 0, NULL);
+    assert_non_null(tree);
+    enum pyro_status status = pyro_opensearch_next_page(pages, tree, &error);
+    json_decref(tree);
+    return status;
+}
+
+static void test_pages_that_have_no_end(void **state)
+{
+    (void)state;
+    struct pyro_opensearch_pages pages = {0};
+    assert_int_equal(next_page(&pages, "{\"_id\":\"a\"}"), PYRO_ERROR_INPUT);
+    assert_int_equal(next_page(&pages, "{\"sort\":[]}"), PYRO_ERROR_INPUT);
+    for (int i = 0; i < 100; i++) {
+        char hit[40];
+        snprintf(hit, sizeof(hit), "{\"sort\":[%d,\"a\"]}", i);
+        assert_int_equal(next_page(&pages, hit), PYRO_OK);
+    }
+    assert_string_equal(pages.last, "[99,\"a\"]");
+    /* A circle of three pages. */
+    int asked = 0;
+    static const char *const circle[] = {"{\"sort\":[200]}", "{\"sort\":[201]}", "{\"sort\":[202]}"};
+    while (asked < 100 && next_page(&pages, circle[asked % 3]) == PYRO_OK)
+        asked++;
+    assert_in_range(asked, 3, 99);
+    pages.count = PYRO_OS_PAGES_MAX;
+    assert_int_equal(next_page(&pages, "{\"sort\":[300]}"), PYRO_ERROR_INPUT);
+    pyro_opensearch_pages_done(&pages);
+}
+
 static void test_every_field_has_its_type(void **state)
 {
     (void)state;
@@ -204,9 +240,13 @@ static void test_viewers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses),  cmocka_unit_test(test_addresses_that_are_none),
-        cmocka_unit_test(test_ids),        cmocka_unit_test(test_every_field_has_its_type),
-        cmocka_unit_test(test_conditions), cmocka_unit_test(test_viewers),
+        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_addresses_that_are_none),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_pages_that_have_no_end),
+        cmocka_unit_test(test_every_field_has_its_type),
+        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_viewers),
     };
     return cmocka_run_group_tests_name("opensearch", tests, NULL, NULL);
 }
