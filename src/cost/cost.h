@@ -79,6 +79,7 @@ struct pyro_money {
     struct pyro_slice
         *missing; /* "price of an hour of r9.large in eu-west-1 (service ec2)": what --prices should say */
     size_t missing_count;
+    bool prices_missing;      /* of the missing, one is a price */
     struct pyro_slice *notes; /* what was assumed */
     size_t note_count;
     struct pyro_slice instance; /* that nodes were priced as; null: none */

@@ -59,6 +59,7 @@ static void miss(struct bill *bill, const struct pyro_price_query *query)
         if (pyro_slice_eq(money->missing[i], text))
             return;
     money->missing[money->missing_count++] = text;
+    money->prices_missing = true;
 }
 
 static struct pyro_slice region_of(const struct pyro_cost *cost, const struct pyro_money_options *options)

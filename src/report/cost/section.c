@@ -53,6 +53,12 @@ void pyro_human_hours(struct pyro_strbuf *buffer, double hours)
     }
 }
 
+/* NaN, which is shown as "-": no setting of memory is known. */
+static double gib_hours(const struct pyro_cost *cost, const struct pyro_cost_amount *amount)
+{
+    return cost->settings_unknown ? (double)NAN : pyro_cost_gib_hours(amount);
+}
+
 /* "10 x r5.2xlarge = $12.50/run" */
 static void add_current(struct pyro_section *section, const struct pyro_cost *cost)
 {
@@ -66,7 +72,7 @@ static void add_current(struct pyro_section *section, const struct pyro_cost *co
     if (money->line_count == 0) {
         pyro_human_hours(lead, pyro_cost_core_hours(&cost->total));
         pyro_strbuf_add_text(lead, " core hours and ");
-        pyro_human_hours(lead, pyro_cost_gib_hours(&cost->total));
+        pyro_human_hours(lead, gib_hours(cost, &cost->total));
         pyro_strbuf_add_text(lead, " GiB hours per run, at an unknown price.");
         return;
     }
@@ -159,7 +165,7 @@ static void add_parts(struct pyro_grid *grid, const struct pyro_cost *cost)
         pyro_grid_next(grid);
         pyro_human_hours(&grid->text, pyro_cost_core_hours(part));
         pyro_grid_next(grid);
-        pyro_human_hours(&grid->text, pyro_cost_gib_hours(part));
+        pyro_human_hours(&grid->text, gib_hours(cost, part));
         pyro_grid_next(grid);
         if (priced)
             pyro_human_money(&grid->text, part->micros, cost->money.currency);
@@ -220,7 +226,7 @@ static void add_remarks(struct pyro_strbuf *remarks, const struct pyro_cost *cos
     for (size_t i = 0; i < money->missing_count; i++) {
         pyro_strbuf_add_text(remarks, "Unknown: ");
         pyro_strbuf_add_slice(remarks, money->missing[i]);
-        pyro_strbuf_add_text(remarks, ". Give prices with --prices FILE.\n");
+        pyro_strbuf_add_text(remarks, money->prices_missing ? ". Give prices with --prices FILE.\n" : ".\n");
     }
     for (size_t i = 0; i < money->line_count; i++) {
         const struct pyro_cost_line *line = &money->lines[i];
