@@ -31,8 +31,13 @@ bool pyro_finding_matters_in_part(const struct pyro_app *app, const struct pyro_
 int pyro_finding_compare(const void *left, const void *right);
 /* Puts findings that others follow from before them, and names them there. False: no memory. */
 bool pyro_findings_lead_by_roots(struct pyro_arena *arena, struct pyro_finding *findings, size_t count);
+/* Whether both are about one stage; one that names none is about all. Both lists are in the order of app->stages. */
+bool pyro_findings_share_stage(const struct pyro_finding *a, const struct pyro_finding *b);
+/* Makes the actions of what findings advise and the plans took. Without `run` nothing is simulated. */
+enum pyro_status pyro_actions_make(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run,
+                                   struct pyro_error *error);
 /* Makes the recommended configuration of what findings advise, conflicts resolved, and the plans: all of it simulated
- * together. Without `run` nothing is simulated, and there is no plan. */
+ * together; and the actions. Without `run` nothing is simulated, and there is no plan. */
 enum pyro_status pyro_plan_make(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run,
                                 struct pyro_error *error);
 /* Fills diagnosis->configuration from the changes and from what the run says of all other properties of interest.

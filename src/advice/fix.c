@@ -41,3 +41,13 @@ enum pyro_status pyro_fix_apply(const struct pyro_app *app, const struct pyro_fi
                     pyro_fix_settings(app, finding->fix, finding->fix_count, scenario) > 0);
     return PYRO_OK;
 }
+
+void pyro_plan_take(const struct pyro_scenario *scenario, struct pyro_recommended_plan *plan)
+{
+    plan->made = true;
+    plan->wall_low_ms = scenario->wall_low_ms;
+    plan->wall_expected_ms = scenario->wall_expected_ms;
+    plan->wall_high_ms = scenario->wall_high_ms;
+    plan->core_ms = scenario->core_ms;
+    plan->cost = scenario->cost;
+}

@@ -178,6 +178,12 @@ void pyro_fix_saves(const struct pyro_predicted_run *run, const struct pyro_scen
     saves->stage_share = share <= 1 ? share : (double)NAN;
 }
 
+struct pyro_saving pyro_action_saving(struct pyro_saving saves)
+{
+    saves.stage_share = NAN;
+    return saves;
+}
+
 /* The shorter run; of runs of nearly one time the cheaper one. */
 static bool is_better(const struct pyro_predicted_run *run, const struct pyro_scenario *one,
                       const struct pyro_scenario *other)

@@ -19,6 +19,9 @@ bool pyro_fix_gains(const struct pyro_predicted_run *run, const struct pyro_scen
 void pyro_fix_saves(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario, enum pyro_basis basis,
                     struct pyro_finding *finding);
 
+/* A finding's saving as that of an action, which is not about one stage. */
+struct pyro_saving pyro_action_saving(struct pyro_saving saves);
+
 /* Chooses how each finding is fixed, and fills its `saves`. On at most `threads` threads. PYRO_ERROR_CANCELLED:
  * stopped. */
 enum pyro_status pyro_findings_price(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run, unsigned threads,

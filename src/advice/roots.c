@@ -16,8 +16,7 @@ static bool may_follow(const struct pyro_rule *rule, const struct pyro_rule *roo
     return false;
 }
 
-/* Both lists are in the order of app->stages. A finding without stages is about the whole application. */
-static bool share_a_stage(const struct pyro_finding *a, const struct pyro_finding *b)
+bool pyro_findings_share_stage(const struct pyro_finding *a, const struct pyro_finding *b)
 {
     if (a->stage_count == 0 || b->stage_count == 0)
         return true;
@@ -40,7 +39,7 @@ static size_t find_root(const struct pyro_finding *findings, size_t count, size_
     for (size_t i = 0; i < count && own->rule->follows[0]; i++)
         if (i != place && may_follow(own->rule, findings[i].rule) && findings[i].severity > PYRO_SEVERITY_LOW &&
             !findings[i].folded && (double)findings[i].saves.wall_expected_ms >= least &&
-            share_a_stage(own, &findings[i]))
+            pyro_findings_share_stage(own, &findings[i]))
             return i;
     return place;
 }

@@ -369,16 +369,6 @@ static enum pyro_status add_up(struct pyro_diagnosis *diagnosis, const struct py
     return any ? PYRO_OK : PYRO_ERROR_ARGUMENT;
 }
 
-static void take_plan(const struct pyro_scenario *scenario, struct pyro_recommended_plan *ret)
-{
-    ret->made = true;
-    ret->wall_low_ms = scenario->wall_low_ms;
-    ret->wall_expected_ms = scenario->wall_expected_ms;
-    ret->wall_high_ms = scenario->wall_high_ms;
-    ret->core_ms = scenario->core_ms;
-    ret->cost = scenario->cost;
-}
-
 /* Findings that the plan is about, in their order. */
 static bool name_findings(struct pyro_diagnosis *diagnosis, bool code, struct pyro_recommended_plan *plan)
 {
@@ -412,7 +402,7 @@ static enum pyro_status plan_code(struct pyro_diagnosis *diagnosis, const struct
     if (plan->finding_count == 0)
         return PYRO_OK;
     PYRO_TRY(pyro_predict(run, run->replay, &diagnosis->arena, &all, error));
-    take_plan(&all, plan);
+    pyro_plan_take(&all, plan);
     return PYRO_OK;
 }
 
@@ -425,7 +415,7 @@ static enum pyro_status plan_settings(struct pyro_diagnosis *diagnosis, const st
     if (status == PYRO_ERROR_ARGUMENT)
         status = pyro_predict(run, run->replay, &diagnosis->arena, &together, error);
     if (status == PYRO_OK)
-        take_plan(&together, &diagnosis->settings_plan);
+        pyro_plan_take(&together, &diagnosis->settings_plan);
     return status;
 }
 
@@ -513,5 +503,6 @@ enum pyro_status pyro_plan_make(struct pyro_diagnosis *diagnosis, struct pyro_pr
                 name_findings(diagnosis, false, &diagnosis->settings_plan) && pyro_advise_configuration(diagnosis);
     if (diagnosis->config_change_count == 0)
         diagnosis->settings_plan.made = false;
-    return done ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the advice");
+    return done ? pyro_actions_make(diagnosis, run, error)
+                : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the advice");
 }

@@ -13,6 +13,21 @@ const char *pyro_severity_name(enum pyro_severity severity)
     return (unsigned)severity < 4 ? names[severity] : "low";
 }
 
+const char *pyro_effort_name(enum pyro_effort effort)
+{
+    static const char *const names[] = {[PYRO_EFFORT_CODE] = "code",
+                                        [PYRO_EFFORT_SETTING] = "setting",
+                                        [PYRO_EFFORT_DATA] = "data",
+                                        [PYRO_EFFORT_CLUSTER] = "cluster"};
+    return names[effort];
+}
+
+const char *pyro_risk_name(enum pyro_risk risk)
+{
+    static const char *const names[] = {"low", "medium", "high"};
+    return names[risk];
+}
+
 struct pyro_finding *pyro_finding_add(struct pyro_rule_context *context, const struct pyro_rule *rule)
 {
     struct pyro_finding *finding = pyro_vec_push(&context->findings, context->arena->allocator);

@@ -54,6 +54,27 @@ struct pyro_saving {
     enum pyro_basis basis;
 };
 
+/* What has to be changed: a setting, the program, how data lies in files, or the machines. */
+enum pyro_effort { PYRO_EFFORT_CODE, PYRO_EFFORT_SETTING, PYRO_EFFORT_DATA, PYRO_EFFORT_CLUSTER };
+/* What else it touches: this query only; resources or results of the application; others that read its data. */
+enum pyro_risk { PYRO_RISK_LOW, PYRO_RISK_MEDIUM, PYRO_RISK_HIGH };
+
+/* Something to do: one set of settings or one change of the program, simulated once, and the findings that it cures. */
+struct pyro_action {
+    struct pyro_slice id, title; /* stable as ids of findings are; what to do, in a sentence without a full stop */
+    struct pyro_slice text;      /* the whole advice */
+    bool is_code;                /* no Spark property does it here */
+    bool by_settings;            /* settings do it, if also not as Spark properties or where the program sets them */
+    struct pyro_setting *settings;
+    size_t setting_count;
+    struct pyro_slice code, check; /* an example, or null; what to look at in the next run */
+    enum pyro_effort effort;
+    enum pyro_risk risk;
+    size_t *cures; /* places in diagnosis->findings, ascending, then consequences of the others */
+    size_t cure_count;
+    struct pyro_saving saves; /* stage_share: NaN; basis none: what it saves is not known */
+};
+
 struct pyro_finding {
     const struct pyro_rule *rule;
     struct pyro_slice id; /* stable for the same fault in the next run: rule + where, without run ids */
@@ -136,13 +157,18 @@ struct pyro_rule {
     const char *after[PYRO_RULE_AFTER_MOST]; /* ids of rules before it in the catalog whose findings it looks at */
     /* Ids of rules: what they find is the reason of what this one finds, where both are about the same stages. */
     const char *follows[PYRO_RULE_ROOTS_MOST];
-    bool needs_whole;    /* it judges the whole course of the run: not where the log holds only part of it */
-    bool needs_settings; /* what it says rests on settings, also on their defaults: not where they are unknown */
+    enum pyro_effort effort; /* of what it advises in place of settings; 0: the program */
+    bool needs_whole;        /* it judges the whole course of the run: not where the log holds only part of it */
+    bool needs_settings;     /* what it says rests on settings, also on their defaults: not where they are unknown */
     enum pyro_verdict (*evaluate)(struct pyro_rule_context *context);
 };
 
 /* "critical", "severe", "moderate", "low" */
 const char *pyro_severity_name(enum pyro_severity severity);
+/* "setting", "code", "data", "cluster" */
+const char *pyro_effort_name(enum pyro_effort effort);
+/* "low", "medium", "high" */
+const char *pyro_risk_name(enum pyro_risk risk);
 
 extern const struct pyro_rule *const pyro_rules[];
 extern const size_t pyro_rule_count;
@@ -226,6 +252,9 @@ struct pyro_diagnosis {
     struct pyro_change *changes; /* the same, with their origin */
     size_t change_count;
     struct pyro_recommended_plan settings_plan, code_plan;
+    struct pyro_action *actions; /* what ended the application first, then what saves most */
+    size_t action_count;
+    struct pyro_recommended_plan together; /* all actions; its `findings` are those of one of both plans */
     struct pyro_configured *configuration; /* in the order of spark_settings.def */
     size_t configuration_count;
     struct pyro_cost *cost;             /* NULL: no prices were given */

@@ -9,8 +9,7 @@ static const struct pyro_configured *find_row(const struct pyro_diagnosis *diagn
     return NULL;
 }
 
-/* The number that the report gives to a finding: by severity, without those that people called false. */
-static size_t number_of(const struct pyro_diagnosis *diagnosis, size_t place)
+size_t pyro_finding_number(const struct pyro_diagnosis *diagnosis, size_t place)
 {
     const struct pyro_finding *own = &diagnosis->findings[place];
     size_t number = 1;
@@ -36,7 +35,7 @@ void pyro_change_remark(struct pyro_strbuf *text, const struct pyro_diagnosis *d
         pyro_strbuf_add_text(text, change->elsewhere ? ", was " : " was ");
         pyro_add_setting(text, row->current);
     }
-    pyro_strbuf_printf(text, ": finding %zu.", number_of(diagnosis, change->finding));
+    pyro_strbuf_printf(text, ": finding %zu.", pyro_finding_number(diagnosis, change->finding));
     if (row && row->note)
         pyro_strbuf_printf(text, " %s.", row->note);
 }

@@ -267,6 +267,7 @@ static void write_report(struct pyro_json_writer *json, const struct pyro_diagno
     pyro_json_profile(json, diagnosis);
     write_failure(json, diagnosis);
     pyro_json_profiling(json, app->tracks);
+    pyro_json_actions(json, diagnosis);
     pyro_json_end(json, '}');
 }
 

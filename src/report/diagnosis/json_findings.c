@@ -149,6 +149,58 @@ void pyro_json_config_changes(struct pyro_json_writer *json, const struct pyro_d
     write_settings(json, "config_changes", diagnosis->config_changes, diagnosis->config_change_count);
 }
 
+/* The run with a plan. */
+static void write_predicted(struct pyro_json_writer *json, const struct pyro_recommended_plan *plan)
+{
+    pyro_json_begin(json, "wall_ms", '{');
+    pyro_json_int(json, "low", plan->wall_low_ms);
+    pyro_json_int(json, "expected", plan->wall_expected_ms);
+    pyro_json_int(json, "high", plan->wall_high_ms);
+    pyro_json_end(json, '}');
+    pyro_json_int(json, "core_ms", plan->core_ms);
+    pyro_json_real(json, "cost", plan->cost);
+}
+
+static void write_action(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis,
+                         const struct pyro_action *action)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, NULL, '{');
+    pyro_json_text(json, "id", action->id);
+    pyro_json_text(json, "title", action->title);
+    pyro_json_string(json, "kind", action->is_code ? "code" : "settings");
+    write_settings(json, "config", action->settings, action->setting_count);
+    pyro_json_text(json, "code", action->code);
+    pyro_json_string(json, "effort", pyro_effort_name(action->effort));
+    pyro_json_string(json, "risk", pyro_risk_name(action->risk));
+    pyro_json_begin(json, "cures", '[');
+    for (size_t i = 0; i < action->cure_count; i++)
+        pyro_json_text(json, NULL, diagnosis->findings[action->cures[i]].id);
+    pyro_json_end(json, ']');
+    write_saving(json, &action->saves);
+    pyro_json_text(json, "check", action->check);
+    pyro_json_text(json, "text", action->text);
+    pyro_json_end(json, '}');
+}
+
+void pyro_json_actions(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "actions", '[');
+    for (size_t i = 0; i < diagnosis->action_count; i++)
+        write_action(json, diagnosis, &diagnosis->actions[i]);
+    pyro_json_end(json, ']');
+    const struct pyro_recommended_plan *together = &diagnosis->together;
+    pyro_json_line(json);
+    if (!together->made) {
+        pyro_json_null(json, "together");
+        return;
+    }
+    pyro_json_begin(json, "together", '{');
+    write_predicted(json, together);
+    pyro_json_end(json, '}');
+}
+
 static void write_plan(struct pyro_json_writer *json, const char *key, const struct pyro_diagnosis *diagnosis,
                        const struct pyro_recommended_plan *plan, bool settings)
 {
@@ -164,13 +216,7 @@ static void write_plan(struct pyro_json_writer *json, const char *key, const str
     for (size_t i = 0; i < plan->finding_count; i++)
         pyro_json_text(json, NULL, diagnosis->findings[plan->findings[i]].id);
     pyro_json_end(json, ']');
-    pyro_json_begin(json, "wall_ms", '{');
-    pyro_json_int(json, "low", plan->wall_low_ms);
-    pyro_json_int(json, "expected", plan->wall_expected_ms);
-    pyro_json_int(json, "high", plan->wall_high_ms);
-    pyro_json_end(json, '}');
-    pyro_json_int(json, "core_ms", plan->core_ms);
-    pyro_json_real(json, "cost", plan->cost);
+    write_predicted(json, plan);
     pyro_json_end(json, '}');
 }
 

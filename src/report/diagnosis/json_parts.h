@@ -15,6 +15,7 @@ void pyro_json_finding(struct pyro_json_writer *json, const char *key, const str
                        const struct pyro_finding *finding);
 void pyro_json_findings(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis);
 /* What all recommended settings do together, and all changes of the program. */
+void pyro_json_actions(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_plans(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_config_changes(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_suppressed(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis);

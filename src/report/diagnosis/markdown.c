@@ -61,7 +61,6 @@ static void write_title(const struct pyro_outline *outline, const struct pyro_di
     pyro_strbuf_add_text(out, "** Checked ");
     pyro_fact_rules(out, diagnosis);
     pyro_strbuf_add_text(out, ".\n");
-    pyro_outline_plans(outline, diagnosis);
     pyro_strbuf_clear(line);
     pyro_fact_configured(line, diagnosis);
     if (line->len)
@@ -102,8 +101,8 @@ static void write_heading(void *form, const char *title)
 static void write_part(void *form, enum pyro_outline_part part, struct pyro_slice text)
 {
     static const char *const begins[] = {
-        [PYRO_OUTLINE_PLAN] = "\n",   [PYRO_OUTLINE_FACT] = "   - ", [PYRO_OUTLINE_CHECK] = "   - ",
-        [PYRO_OUTLINE_FOLDED] = "- ", [PYRO_OUTLINE_CHANGE] = "- ",
+        [PYRO_OUTLINE_PLAN] = "\n",     [PYRO_OUTLINE_ACTION] = "\n", [PYRO_OUTLINE_FACT] = "   - ",
+        [PYRO_OUTLINE_CHECK] = "   - ", [PYRO_OUTLINE_FOLDED] = "- ", [PYRO_OUTLINE_CHANGE] = "- ",
     };
     struct pyro_output *output = form;
     pyro_strbuf_add_text(&output->buffer, begins[part]);
@@ -140,18 +139,19 @@ static void write_section(void *form, const struct pyro_section *section)
     pyro_markdown_section(form, section);
 }
 
-static void write_finding(const struct pyro_outline *outline, const struct pyro_app *app,
-                          const struct pyro_finding *finding, size_t number)
+static void write_finding(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis, size_t place,
+                          size_t number)
 {
+    const struct pyro_finding *finding = &diagnosis->findings[place];
     struct pyro_strbuf *out = &outline->output->buffer;
     pyro_strbuf_printf(out, "\n%zu. **", number);
     pyro_add_markdown(out, finding->title);
     pyro_strbuf_add_text(out, "**: ");
-    pyro_fact_saves(out, app, finding);
+    pyro_fact_saves(out, diagnosis->app, finding);
     pyro_strbuf_add_text(out, ", confidence ");
     pyro_human_hundredths(out, finding->confidence);
     pyro_strbuf_add_text(out, "\n");
-    pyro_outline_finding(outline, app, finding);
+    pyro_outline_finding(outline, diagnosis, place);
 }
 
 static void write_findings(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis)
@@ -167,7 +167,7 @@ static void write_findings(const struct pyro_outline *outline, const struct pyro
             if (first)
                 pyro_strbuf_printf(&output->buffer, "\n## %s\n", headings[severity]);
             first = false;
-            write_finding(outline, diagnosis->app, &diagnosis->findings[i], ++number);
+            write_finding(outline, diagnosis, i, ++number);
             pyro_output_flush(output, false);
         }
     }
@@ -235,6 +235,7 @@ static void markdown_report(struct pyro_output *output, const struct pyro_diagno
     const struct pyro_outline outline = {output,     output,        &line,          write_heading,
                                          write_part, write_example, write_settings, write_section};
     write_title(&outline, diagnosis, options);
+    pyro_outline_actions(&outline, diagnosis, options);
     write_findings(&outline, diagnosis);
     pyro_outline_changes(&outline, diagnosis, options);
     pyro_outline_sections(&outline, diagnosis, options);

@@ -16,21 +16,100 @@ static void end(const struct pyro_outline *outline, enum pyro_outline_part part,
         outline->part(outline->form, part, pyro_strbuf_slice(outline->line));
 }
 
-void pyro_outline_plans(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis)
+/* "key=value", a line each. */
+static void add_settings(const struct pyro_outline *outline, const struct pyro_action *action)
 {
-    for (int code = 0; code < 2; code++) {
-        begin(outline, "");
-        pyro_fact_plan(outline->line, diagnosis, code == 1);
-        end(outline, PYRO_OUTLINE_PLAN, "");
+    begin(outline, "");
+    for (size_t i = 0; i < action->setting_count; i++) {
+        pyro_strbuf_add_text(outline->line, i ? "\n" : "");
+        pyro_strbuf_add_slice(outline->line, action->settings[i].key);
+        pyro_strbuf_add_char(outline->line, '=');
+        pyro_strbuf_add_slice(outline->line, action->settings[i].value);
     }
+    outline->output->buffer.failed |= outline->line->failed;
+    if (outline->line->len)
+        outline->code(outline->form, pyro_strbuf_slice(outline->line));
 }
 
-static void add_advice(const struct pyro_outline *outline, const struct pyro_finding *finding, size_t index)
+static void add_cures(struct pyro_strbuf *line, const struct pyro_diagnosis *diagnosis,
+                      const struct pyro_action *action)
+{
+    enum { NAMED_MAX = 5 };
+    pyro_strbuf_add_text(line, action->cure_count == 1 ? ". Cures finding " : ". Cures findings ");
+    for (size_t i = 0; i < action->cure_count && i < NAMED_MAX; i++)
+        pyro_strbuf_printf(line, "%s%zu (%.*s)", i ? ", " : "", pyro_finding_number(diagnosis, action->cures[i]),
+                           (int)diagnosis->findings[action->cures[i]].title.len,
+                           diagnosis->findings[action->cures[i]].title.ptr);
+    if (action->cure_count > NAMED_MAX)
+        pyro_strbuf_printf(line, " and %zu more", action->cure_count - NAMED_MAX);
+    pyro_strbuf_add_char(line, '.');
+}
+
+static void add_action(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis, size_t index)
+{
+    const struct pyro_action *action = &diagnosis->actions[index];
+    struct pyro_strbuf *line = outline->line;
+    begin(outline, "");
+    pyro_strbuf_printf(line, "%zu. ", index + 1);
+    pyro_strbuf_add_slice(line, action->text);
+    end(outline, PYRO_OUTLINE_ACTION, "");
+    add_settings(outline, action);
+    if (action->code.len)
+        outline->code(outline->form, action->code);
+    begin(outline, "");
+    pyro_fact_action_saves(line, diagnosis, action);
+    if (line->len && line->data[0] >= 'a' && line->data[0] <= 'z')
+        line->data[0] = (char)(line->data[0] - 'a' + 'A');
+    add_cures(line, diagnosis, action);
+    end(outline, PYRO_OUTLINE_FACT, "");
+    begin(outline, "Check next time: ");
+    pyro_strbuf_add_slice(line, action->check);
+    if (action->check.len)
+        end(outline, PYRO_OUTLINE_FACT, "");
+}
+
+void pyro_outline_actions(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis,
+                          const struct pyro_report_options *options)
+{
+    enum { SHOWN = 10 };
+    size_t count = diagnosis->action_count, shown = options->details || count < SHOWN ? count : SHOWN;
+    if (count == 0)
+        return;
+    outline->heading(outline->form, "What to do");
+    for (size_t i = 0; i < shown; i++)
+        add_action(outline, diagnosis, i);
+    begin(outline, "");
+    if (count > shown)
+        pyro_strbuf_printf(outline->line, "%zu more: --details shows all. ", count - shown);
+    pyro_fact_together(outline->line, diagnosis);
+    end(outline, PYRO_OUTLINE_PLAN, "");
+}
+
+/* The number of the action that an advice became; 0: none. */
+static size_t find_action(const struct pyro_diagnosis *diagnosis, size_t place, const struct pyro_advice *advice)
+{
+    for (size_t i = 0; i < diagnosis->action_count; i++) {
+        const struct pyro_action *action = &diagnosis->actions[i];
+        if (pyro_slice_eq(action->text, advice->text) && pyro_slice_eq(action->code, advice->code))
+            for (size_t k = 0; k < action->cure_count; k++)
+                if (action->cures[k] == place)
+                    return i + 1;
+    }
+    return 0;
+}
+
+static void add_advice(const struct pyro_outline *outline, const struct pyro_finding *finding, size_t index,
+                       size_t action)
 {
     const struct pyro_advice *advice = &finding->advice[index];
-    begin(outline, "Recommendation: ");
-    pyro_strbuf_add_slice(outline->line, advice->text);
+    begin(outline, action ? "What to do: " : "Recommendation: ");
+    if (action)
+        pyro_strbuf_printf(outline->line, "number %zu above.", action);
+    else
+        pyro_strbuf_add_slice(outline->line, advice->text);
     end(outline, PYRO_OUTLINE_FACT, "");
+    if (action)
+        return;
     if (advice->code.len)
         outline->code(outline->form, advice->code);
     if (!pyro_fact_shows_check(finding, index))
@@ -40,10 +119,10 @@ static void add_advice(const struct pyro_outline *outline, const struct pyro_fin
     end(outline, PYRO_OUTLINE_CHECK, "");
 }
 
-void pyro_outline_finding(const struct pyro_outline *outline, const struct pyro_app *app,
-                          const struct pyro_finding *finding)
+void pyro_outline_finding(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis, size_t place)
 {
     static const char evidence[] = "Evidence: ", improvement[] = "Expected improvement: ";
+    const struct pyro_finding *finding = &diagnosis->findings[place];
     begin(outline, "");
     pyro_fact_cause(outline->line, finding);
     end(outline, PYRO_OUTLINE_FACT, "");
@@ -51,9 +130,9 @@ void pyro_outline_finding(const struct pyro_outline *outline, const struct pyro_
     pyro_fact_evidence(outline->line, finding);
     end(outline, PYRO_OUTLINE_FACT, evidence);
     for (size_t i = 0; i < finding->advice_count; i++)
-        add_advice(outline, finding, i);
+        add_advice(outline, finding, i, find_action(diagnosis, place, &finding->advice[i]));
     begin(outline, improvement);
-    pyro_fact_improvement(outline->line, app, finding);
+    pyro_fact_improvement(outline->line, diagnosis->app, finding);
     end(outline, PYRO_OUTLINE_FACT, improvement);
     begin(outline, "");
     pyro_fact_judgement(outline->line, finding);

@@ -7,7 +7,8 @@
 
 enum pyro_outline_part {
     PYRO_OUTLINE_PLAN,   /* a paragraph below the verdict */
-    PYRO_OUTLINE_FACT,   /* of a finding */
+    PYRO_OUTLINE_ACTION, /* its number and what to do */
+    PYRO_OUTLINE_FACT,   /* of a finding or an action */
     PYRO_OUTLINE_CHECK,  /* of its recommendation: what to check next time */
     PYRO_OUTLINE_FOLDED, /* a finding that is a false positive here */
     PYRO_OUTLINE_CHANGE  /* a remark on the settings to copy */
@@ -24,10 +25,11 @@ struct pyro_outline {
     void (*section)(void *form, const struct pyro_section *section);
 };
 
-void pyro_outline_plans(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis);
-/* What follows the title of a finding. */
-void pyro_outline_finding(const struct pyro_outline *outline, const struct pyro_app *app,
-                          const struct pyro_finding *finding);
+/* What to do, in its order, and what it does together. */
+void pyro_outline_actions(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis,
+                          const struct pyro_report_options *options);
+/* What follows the title of diagnosis->findings[place]. */
+void pyro_outline_finding(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis, size_t place);
 /* Findings that people called false for this application: named, not explained again. */
 void pyro_outline_folded(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis);
 /* Settings to copy; then what each was, and the finding that recommends it. */

@@ -335,12 +335,38 @@ static void write_suppressed(struct pyro_json_writer *json, const struct pyro_ap
     pyro_json_end(json, '}');
 }
 
-/* What all recommended settings do together, and all changes of the program: properties of the run. */
+static void write_actions(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
+{
+    pyro_json_begin(json, "actions", '[');
+    for (size_t i = 0; i < diagnosis->action_count; i++) {
+        const struct pyro_action *action = &diagnosis->actions[i];
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_text(json, "id", action->id);
+        pyro_json_text(json, "text", action->text);
+        pyro_json_begin(json, "config", '{');
+        for (size_t k = 0; k < action->setting_count; k++) {
+            pyro_json_key(json, action->settings[k].key);
+            pyro_json_text(json, NULL, action->settings[k].value);
+        }
+        pyro_json_end(json, '}');
+        pyro_json_begin(json, "cures", '[');
+        for (size_t k = 0; k < action->cure_count; k++)
+            pyro_json_text(json, NULL, diagnosis->findings[action->cures[k]].id);
+        pyro_json_end(json, ']');
+        pyro_json_int(json, "saves_ms",
+                      action->saves.basis == PYRO_BASIS_NONE ? PYRO_NONE : action->saves.wall_expected_ms);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
+/* What to do, and what all recommended settings do together, and all changes of the program: properties of the run. */
 static void write_plans(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     static const char *const names[] = {"plan", "code_plan"};
     struct pyro_strbuf text;
-    if (!diagnosis->settings_plan.made && !diagnosis->code_plan.made)
+    if (diagnosis->action_count == 0)
         return;
     pyro_strbuf_init(&text, json->output->buffer.allocator);
     pyro_json_line(json);
@@ -351,6 +377,7 @@ static void write_plans(struct pyro_json_writer *json, const struct pyro_diagnos
         if (text.len)
             pyro_json_text(json, names[code], pyro_strbuf_slice(&text));
     }
+    write_actions(json, diagnosis);
     pyro_json_end(json, '}');
     json->output->buffer.failed |= text.failed;
     pyro_strbuf_done(&text);

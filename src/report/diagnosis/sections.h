@@ -27,6 +27,8 @@ pyro_section_builder pyro_section_money, pyro_section_wall, pyro_section_core, p
     pyro_section_profile, pyro_section_configuration, pyro_section_stages, pyro_section_executors,
     pyro_section_artefacts, pyro_section_quality;
 
+/* The number that the report gives to a finding: by severity, without those that people called false. */
+size_t pyro_finding_number(const struct pyro_diagnosis *diagnosis, size_t place);
 /* What a setting of diagnosis->changes was, the number of the finding that advises it, and what to mind. */
 void pyro_change_remark(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis, size_t index);
 /* How many other settings are as they should be; nothing where the report lists them. */

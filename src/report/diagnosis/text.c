@@ -1,4 +1,6 @@
 /* The report for people. */
+#include <stdio.h>
+
 #include "report/cost/cost.h"
 #include "report/diagnosis/outline.h"
 #include "report/renderers.h"
@@ -103,10 +105,19 @@ static void write_heading(void *form, const char *title)
 static void write_part(void *form, enum pyro_outline_part part, struct pyro_slice text)
 {
     static const char *const begins[] = {
-        [PYRO_OUTLINE_PLAN] = "",        [PYRO_OUTLINE_FACT] = "   - ",  [PYRO_OUTLINE_CHECK] = "     ",
-        [PYRO_OUTLINE_FOLDED] = "   - ", [PYRO_OUTLINE_CHANGE] = "  - ",
+        [PYRO_OUTLINE_PLAN] = "",       [PYRO_OUTLINE_ACTION] = "",      [PYRO_OUTLINE_FACT] = "   - ",
+        [PYRO_OUTLINE_CHECK] = "     ", [PYRO_OUTLINE_FOLDED] = "   - ", [PYRO_OUTLINE_CHANGE] = "  - ",
     };
-    pyro_page_wrap(form, part == PYRO_OUTLINE_CHANGE ? PYRO_STYLE_DIM : PYRO_STYLE_NONE, begins[part], text);
+    char number[24] = "";
+    if (part == PYRO_OUTLINE_ACTION) { /* the lines below the first one begin under its words */
+        size_t len = 0;
+        while (len + 2 < sizeof(number) && len < text.len && text.ptr[len] != ' ')
+            len++;
+        snprintf(number, sizeof(number), "%.*s ", (int)len, text.ptr);
+        pyro_slice_drop(&text, len + 1);
+    }
+    pyro_page_wrap(form, part == PYRO_OUTLINE_CHANGE ? PYRO_STYLE_DIM : PYRO_STYLE_NONE,
+                   part == PYRO_OUTLINE_ACTION ? number : begins[part], text);
 }
 
 /* A line "key=value" to copy. */
@@ -128,22 +139,23 @@ static void write_settings(void *form, const struct pyro_diagnosis *diagnosis)
         write_setting(form, diagnosis, i);
 }
 
-static void write_finding(const struct pyro_outline *outline, const struct pyro_app *app,
-                          const struct pyro_finding *finding, size_t number, const struct pyro_report_options *options)
+static void write_finding(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis, size_t place,
+                          size_t number, const struct pyro_report_options *options)
 {
+    const struct pyro_finding *finding = &diagnosis->findings[place];
     struct pyro_page *page = outline->form;
     struct pyro_strbuf right, *line = outline->line;
     pyro_strbuf_init(&right, line->allocator);
     pyro_strbuf_clear(line);
     pyro_strbuf_printf(line, "%zu. ", number);
     pyro_strbuf_add_slice(line, finding->title);
-    pyro_fact_saves(&right, app, finding);
+    pyro_fact_saves(&right, diagnosis->app, finding);
     pyro_strbuf_add_text(&right, "   confidence ");
     pyro_human_hundredths(&right, finding->confidence);
     pyro_page_ends(page, severity_style(finding->severity), pyro_strbuf_slice(line), pyro_strbuf_slice(&right));
     outline->output->buffer.failed |= line->failed || right.failed;
     pyro_strbuf_done(&right);
-    pyro_outline_finding(outline, app, finding);
+    pyro_outline_finding(outline, diagnosis, place);
     if (options->ids || options->details) {
         pyro_strbuf_clear(line);
         pyro_strbuf_add_text(line, "Id: ");
@@ -170,7 +182,7 @@ static void write_findings(const struct pyro_outline *outline, const struct pyro
             }
             if (!count++)
                 write_heading(page, pyro_severity_heading(finding->severity));
-            write_finding(outline, diagnosis->app, finding, ++number, options);
+            write_finding(outline, diagnosis, i, ++number, options);
         }
         if (hidden) {
             pyro_strbuf_clear(line);
@@ -219,7 +231,6 @@ static void write_verdict(const struct pyro_outline *outline, const struct pyro_
     pyro_fact_verdict(line, diagnosis);
     bool good = line->data && !strncmp(line->data, "No findings", 11);
     pyro_page_wrap(page, good ? PYRO_STYLE_GOOD : PYRO_STYLE_HEADING, "", pyro_strbuf_slice(line));
-    pyro_outline_plans(outline, diagnosis);
 }
 
 static size_t lines_since(const struct pyro_strbuf *text, size_t from)
@@ -252,6 +263,10 @@ static void write_brief(struct pyro_page *page, const struct pyro_diagnosis *dia
                         struct pyro_strbuf *line)
 {
     const struct pyro_strbuf *text = &page->output->buffer;
+    pyro_strbuf_clear(line);
+    pyro_fact_together(line, diagnosis);
+    if (line->len)
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
     if (diagnosis->config_change_count)
         pyro_page_blank(page);
     size_t shown = 0, number = 0;
@@ -316,6 +331,7 @@ static void text_report(struct pyro_output *output, const struct pyro_diagnosis 
     pyro_fact_configured(&line, diagnosis);
     if (line.len)
         pyro_page_wrap(&page, PYRO_STYLE_DIM, "", pyro_strbuf_slice(&line));
+    pyro_outline_actions(&outline, diagnosis, options);
     write_findings(&outline, diagnosis, options);
     pyro_outline_changes(&outline, diagnosis, options);
     pyro_outline_sections(&outline, diagnosis, options);

@@ -55,6 +55,29 @@ static void add_place(struct pyro_strbuf *buffer, size_t from, const char *word,
     pyro_strbuf_add_char(buffer, ' ');
 }
 
+void pyro_fact_action_saves(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis,
+                            const struct pyro_action *action)
+{
+    const struct pyro_saving *saves = &action->saves;
+    const struct pyro_finding place = {.saves = *saves};
+    if (saves->wall_high_ms > 0) {
+        pyro_fact_saves(buffer, diagnosis->app, &place);
+        if (saves->core_ms > 0) {
+            pyro_strbuf_add_text(buffer, ", ");
+            pyro_human_ms(buffer, saves->core_ms);
+            pyro_strbuf_add_text(buffer, " core time");
+        }
+    } else if (saves->core_ms > 0) {
+        pyro_fact_saves(buffer, diagnosis->app, &place);
+    } else {
+        pyro_strbuf_add_text(buffer, saves->basis == PYRO_BASIS_NONE ? "time saved: not known" : "no time saved");
+    }
+    if (diagnosis->cost && diagnosis->cost->money.known && saves->cost > 0) {
+        pyro_strbuf_add_text(buffer, ", ");
+        pyro_human_money(buffer, (int64_t)llround(saves->cost * 1e6), diagnosis->cost->money.currency);
+    }
+}
+
 void pyro_fact_where(struct pyro_strbuf *buffer, const struct pyro_finding *finding)
 {
     size_t from = buffer->len;
@@ -211,18 +234,11 @@ void pyro_fact_verdict(struct pyro_strbuf *buffer, const struct pyro_diagnosis *
     }
 }
 
-void pyro_fact_plan(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis, bool code)
+/* The run with a plan. */
+static void add_predicted(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis,
+                          const struct pyro_recommended_plan *plan)
 {
-    const struct pyro_recommended_plan *plan = code ? &diagnosis->code_plan : &diagnosis->settings_plan;
     const struct pyro_cost *cost = diagnosis->cost;
-    if (!plan->made)
-        return;
-    if (code)
-        pyro_strbuf_printf(buffer, "Changes of the program for %zu finding%s: ", plan->finding_count,
-                           plan->finding_count == 1 ? "" : "s");
-    else
-        pyro_strbuf_printf(buffer, "%zu recommended setting%s: ", diagnosis->config_change_count,
-                           diagnosis->config_change_count == 1 ? "" : "s together");
     pyro_human_ms(buffer, diagnosis->replay.measured_ms);
     pyro_strbuf_add_text(buffer, " -> ");
     pyro_human_ms(buffer, plan->wall_expected_ms);
@@ -236,6 +252,28 @@ void pyro_fact_plan(struct pyro_strbuf *buffer, const struct pyro_diagnosis *dia
         pyro_human_money(buffer, (int64_t)llround(plan->cost * 1e6), cost->money.currency);
     }
     pyro_strbuf_add_char(buffer, '.');
+}
+
+void pyro_fact_plan(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis, bool code)
+{
+    const struct pyro_recommended_plan *plan = code ? &diagnosis->code_plan : &diagnosis->settings_plan;
+    if (!plan->made)
+        return;
+    if (code)
+        pyro_strbuf_printf(buffer, "Changes of the program for %zu finding%s: ", plan->finding_count,
+                           plan->finding_count == 1 ? "" : "s");
+    else
+        pyro_strbuf_printf(buffer, "%zu recommended setting%s: ", diagnosis->config_change_count,
+                           diagnosis->config_change_count == 1 ? "" : "s together");
+    add_predicted(buffer, diagnosis, plan);
+}
+
+void pyro_fact_together(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis)
+{
+    if (!diagnosis->together.made)
+        return;
+    pyro_strbuf_add_text(buffer, diagnosis->action_count == 1 ? "With it: " : "All of it together: ");
+    add_predicted(buffer, diagnosis, &diagnosis->together);
 }
 
 void pyro_fact_rules(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis)

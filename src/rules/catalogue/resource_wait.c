@@ -305,6 +305,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_resource_wait = {
     .id = "resource-wait",
     .category = "resources",
+    .effort = PYRO_EFFORT_CLUSTER,
     .title = "Waiting for executors",
     .summary = "Work waits for executors: the cluster manager or dynamic allocation starts them late.",
     PYRO_THRESHOLDS(thresholds),

@@ -372,6 +372,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_row_format = {
     .id = "row-format",
     .category = "io",
+    .effort = PYRO_EFFORT_DATA,
     .title = "Row format",
     .summary = "The run parses CSV, JSON, XML or text instead of reading columnar files, or reads it an extra time to "
                "infer the schema. Or it writes output without compression, or with a slow codec.",

@@ -350,6 +350,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_slow_host = {
     .id = "slow-host",
     .category = "skew",
+    .effort = PYRO_EFFORT_CLUSTER,
     .title = "Slow host",
     .summary = "One host takes longer than the others for the same work, in stage after stage.",
     PYRO_THRESHOLDS(thresholds),

@@ -200,6 +200,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_small_input_files = {
     .id = "small-input-files",
     .category = "io",
+    .effort = PYRO_EFFORT_DATA,
     .title = "Small input files",
     .summary = "The input is in so many small files that opening them costs more than reading them.",
     PYRO_THRESHOLDS(thresholds),

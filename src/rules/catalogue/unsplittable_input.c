@@ -219,6 +219,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_unsplittable_input = {
     .id = "unsplittable-input",
     .category = "io",
+    .effort = PYRO_EFFORT_DATA,
     .title = "Unsplittable input",
     .summary = "Large files that only one task can read (gzip, multi-line CSV or JSON), while other slots are idle.",
     PYRO_THRESHOLDS(thresholds),

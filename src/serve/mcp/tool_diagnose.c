@@ -46,17 +46,12 @@ static void write_finding(struct mcp_call *call, size_t number, const json_t *fi
 {
     struct mcp_words words = {0};
     const json_t *saves = json_object_get(json_object_get(finding, "saves"), "wall_ms");
-    const json_t *advice = json_array_get(json_object_get(finding, "advice"), 0);
     pyro_mcp_line(call, "%zu. %s [%s, confidence %.2f] saves %s (%s to %s)", number, pyro_mcp_text_of(finding, "id"),
                   pyro_mcp_text_of(finding, "severity"), pyro_mcp_real_of(finding, "confidence"),
                   pyro_mcp_ms(&words, pyro_mcp_int_of(saves, "expected")),
                   pyro_mcp_ms(&words, pyro_mcp_int_of(saves, "low")),
                   pyro_mcp_ms(&words, pyro_mcp_int_of(saves, "high")));
     pyro_mcp_line(call, "   %s", pyro_mcp_text_of(finding, "cause"));
-    if (advice) {
-        pyro_mcp_line(call, "   Do: %s", pyro_mcp_text_of(advice, "text"));
-        write_settings(call, "   ", json_object_get(advice, "config"));
-    }
 }
 
 static void write_integrity(struct mcp_call *call, const json_t *integrity)
@@ -98,6 +93,34 @@ static void write_totals(struct mcp_call *call, const json_t *report)
                   known_ms(&words, bounds, "driver_ms"));
 }
 
+/* What to do, in its order, each with what it sets and saves. */
+static void write_actions(struct mcp_call *call, const json_t *actions)
+{
+    size_t i, k;
+    json_t *action, *cured;
+    if (json_array_size(actions) > 0)
+        pyro_mcp_line(call, "What to do, in this order:");
+    json_array_foreach(actions, i, action)
+    {
+        struct mcp_words words = {0};
+        const json_t *saves = json_object_get(action, "saves"), *wall = json_object_get(saves, "wall_ms");
+        bool known = json_is_string(json_object_get(saves, "basis"));
+        pyro_mcp_line(call, "%zu. %s", i + 1, pyro_mcp_text_of(action, "text"));
+        write_settings(call, "   ", json_object_get(action, "config"));
+        if (known)
+            pyro_mcp_line(call, "   saves %s (%s to %s); effort: %s, risk: %s",
+                          pyro_mcp_ms(&words, pyro_mcp_int_of(wall, "expected")),
+                          pyro_mcp_ms(&words, pyro_mcp_int_of(wall, "low")),
+                          pyro_mcp_ms(&words, pyro_mcp_int_of(wall, "high")), pyro_mcp_text_of(action, "effort"),
+                          pyro_mcp_text_of(action, "risk"));
+        else
+            pyro_mcp_line(call, "   what it saves is not known; effort: %s, risk: %s",
+                          pyro_mcp_text_of(action, "effort"), pyro_mcp_text_of(action, "risk"));
+        json_array_foreach(json_object_get(action, "cures"), k, cured)
+            pyro_mcp_line(call, "   cures %s", json_string_value(cured));
+    }
+}
+
 /* What all of it does together, simulated once. */
 static void write_plan(struct mcp_call *call, const char *what, const json_t *report, const json_t *plan)
 {
@@ -122,6 +145,8 @@ static void write(struct mcp_call *call, const json_t *report)
     write_account(call, "Wall time", json_object_get(accounting, "wall"));
     write_account(call, "Allocated core time", json_object_get(accounting, "core"));
     write_totals(call, report);
+    write_actions(call, json_object_get(report, "actions"));
+    write_plan(call, "With all of it", report, json_object_get(report, "together"));
     if (json_array_size(findings) == 0)
         pyro_mcp_line(call, "No findings: no rule knows a change that makes this run faster.");
     else
@@ -132,9 +157,6 @@ static void write(struct mcp_call *call, const json_t *report)
         pyro_mcp_line(call, "All settings together:");
         write_settings(call, "  ", changes);
     }
-    write_plan(call, "With all these settings", report, json_object_get(report, "plan"));
-    write_plan(call, "With all changes of the program that the findings describe", report,
-               json_object_get(report, "code_plan"));
 }
 
 static void run(struct mcp_call *call)

@@ -38,7 +38,9 @@ static void plan_free(struct plan *plan)
 /* Findings come in the order of what they save. */
 static void wish(struct plan *plan, size_t finding, enum pyro_severity severity, const char *key, const char *value)
 {
+    static const struct pyro_rule rule = {.id = "some-rule"};
     struct pyro_advice *advice = &plan->advice[finding];
+    plan->findings[finding].rule = &rule;
     plan->settings[finding][advice->setting_count++] =
         (struct pyro_setting){pyro_slice_from(key), pyro_slice_from(value)};
     advice->settings = plan->settings[finding];

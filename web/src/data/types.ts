@@ -144,6 +144,22 @@ export interface Plan {
     cost: Null<number>;
 }
 
+/** What to do: one set of settings or one change of the program. */
+export interface Action {
+    id: string;
+    title: string;
+    kind: "settings" | "code";
+    config: Record<string, string>;
+    code: Null<string>;
+    effort: "setting" | "code" | "data" | "cluster";
+    risk: "low" | "medium" | "high";
+    /** Ids of findings. */
+    cures: string[];
+    saves: Finding["saves"];
+    check: Null<string>;
+    text: string;
+}
+
 /** pyrometer.report/1 */
 export interface Report {
     schema: string;
@@ -207,6 +223,9 @@ export interface Report {
     config_changes: Record<string, string>;
     plan: Null<Plan>;
     code_plan: Null<Plan>;
+    /** Reports of earlier versions have none. */
+    actions?: Action[];
+    together?: Null<Pick<Plan, "wall_ms" | "core_ms" | "cost">>;
     cost: Null<{ currency?: Null<string>; total?: Null<number>; [member: string]: unknown }>;
     source: { path: Null<string>; codec: Null<string> };
     jobs: JobRow[];

@@ -2,11 +2,12 @@
 import { useMemo } from "preact/hooks";
 import { StackedBar } from "../charts/stacked";
 import { appAddress, fromDisk, useDocument } from "../data/documents";
-import type { Finding, Plan, Report } from "../data/types";
-import { bytes, count, duration, durationRange, money, plural, share } from "../format";
+import type { Finding, Report } from "../data/types";
+import { bytes, count, duration, money, plural, share } from "../format";
 import { link } from "../router";
 import { CodeBlock, Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { Table } from "../ui/table";
+import { Actions, PlanTimes } from "./actions";
 import { FindingCard, type Place } from "./finding";
 import type { AppPageProps } from "./pages";
 import { byTaskTime, stageColumns } from "./stage_columns";
@@ -140,24 +141,14 @@ function Plans({ report, place }: { report: Report; place: Place }) {
     const settings = Object.entries(report.config_changes).map(([key, value]) => `${key}=${value}`);
     const plan = report.plan ?? null; // reports of earlier versions have none
     const code = report.code_plan ?? null;
-    const before = report.replay.measured_ms;
+    if (report.actions?.length) return <Actions actions={report.actions} report={report} place={place} />;
     if (!plan && !code) return null;
-    const moneyOf = (one: Plan) =>
-        one.cost === null || !report.cost?.currency
-            ? ""
-            : `, ${money(report.cost.total ?? null, report.cost.currency)} → ${money(one.cost, report.cost.currency)}`;
-    const times = (one: Plan) => (
-        <>
-            {duration(before)} → <strong>{duration(one.wall_ms.expected)}</strong> (
-            {durationRange(one.wall_ms.low, one.wall_ms.high)}){moneyOf(one)}
-        </>
-    );
     return (
         <Section title="What to do" note="simulated together; savings of single findings overlap">
             {plan && (
                 <>
                     <p>
-                        {plural(settings.length, "recommended setting")}: {times(plan)}.{" "}
+                        {plural(settings.length, "recommended setting")}: <PlanTimes plan={plan} report={report} />.{" "}
                         {!fromDisk && (
                             <a href={link(["app", place.app, place.attempt, "whatif"], { plan: "true" })}>
                                 Simulate these settings
@@ -169,7 +160,8 @@ function Plans({ report, place }: { report: Report; place: Place }) {
             )}
             {code && (
                 <p>
-                    Changes of the program for {plural(code.findings.length, "finding")}: {times(code)}.
+                    Changes of the program for {plural(code.findings.length, "finding")}:{" "}
+                    <PlanTimes plan={code} report={report} />.
                 </p>
             )}
         </Section>
