@@ -98,8 +98,10 @@ def source_members(commit: str, prefix: str, bundle: Path) -> Iterable[tuple[str
 
 
 def configure(meson: str, source: Path, name: str, *options: str) -> subprocess.Popen[str]:
+    # With the options of ./dev build, ccache has most of what is compiled here.
+    warnings = ["-Dwerror=true"] if os.environ.get("PYROMETER_WERROR") else []
     return subprocess.Popen(
-        [meson, "setup", name, "--buildtype=release", "--wrap-mode=nodownload", *options],
+        [meson, "setup", name, "--buildtype=release", "--wrap-mode=nodownload", *warnings, *options],
         cwd=source,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

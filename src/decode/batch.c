@@ -250,7 +250,7 @@ bool pyro_batch_decode(struct pyro_batch *batch, const char *text, size_t len)
         batch->counts.count = (size_t)pyro_event_count;
         memset(batch->counts.items, 0, batch->counts.count * sizeof(*batch->counts.items));
     }
-    const char *end = text + len;
+    const char *end = len ? text + len : text; /* null + 0 is not defined */
     for (const char *at = text; at < end && !batch->failed;) {
         struct line line = {.start = at};
         line.place.offset = (uint64_t)(at - text);

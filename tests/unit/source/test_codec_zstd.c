@@ -17,7 +17,7 @@ static void add_frame(struct pyro_strbuf *stream, const char *plain, size_t len,
     char packed[65536];
     for (size_t done = 0, rest;;) {
         size_t end = len - done < step ? len : done + step;
-        ZSTD_inBuffer in = {plain + done, end - done, 0};
+        ZSTD_inBuffer in = {len ? plain + done : plain, end - done, 0};
         do {
             ZSTD_outBuffer out = {packed, sizeof(packed), 0};
             rest = ZSTD_compressStream2(context, &out, &in, end == len ? ZSTD_e_end : ZSTD_e_flush);
