@@ -110,8 +110,10 @@ void pyro_costs_free(struct pyro_costs *costs)
 /* The value of a tag in Databricks' list of {"key": ..., "value": ...}, without looking deeper than that. */
 static struct pyro_slice databricks_tag(struct pyro_slice all, struct pyro_slice key)
 {
+    if (all.len == 0)
+        return PYRO_SLICE_NULL;
     const char *at = all.ptr, *end = all.ptr + all.len;
-    while (at && at < end) {
+    while (at < end) {
         struct pyro_slice rest = {at, (size_t)(end - at)};
         const char *found = pyro_slice_find(rest, "\"key\":\"");
         if (!found)

@@ -197,6 +197,21 @@ def test_no_executors_no_allocation(pyrometer: Command, tmp_path: Path, sheet: P
     assert cost["core_ms"] == 0
     assert not cost["money"]["known"]
     assert "ExecutorAdded" in cost["money"]["missing"][0]
+    text = pyrometer("cost", "--prices", sheet, "--instance", "r5.2xlarge", path).stdout
+    assert "Unknown: " in text
+    assert "Give prices" not in text, "prices are given: executors are what is missing"
+
+
+def test_memory_of_unknown_settings_is_unknown(pyrometer: Command, tmp_path: Path) -> None:
+    path = tmp_path / "app-1"
+    lines = run_of({"spark.executor.memory": "6g"}, [("1", "a", 2, 0)], 1000, []).splitlines(keepends=True)
+    path.write_text("".join(lines))
+    assert "1 executor of 2 cores and 6 GiB." in pyrometer("cost", path).stdout
+    path.write_text("".join(line for line in lines if "EnvironmentUpdate" not in line))
+    text = pyrometer("cost", path).stdout
+    assert "Current: 0.001 core hours per run, memory unknown, at an unknown price." in text
+    assert "1 executor of 2 cores." in text
+    assert " GiB" not in text.replace("GiB hours", "")
 
 
 def test_groups(pyrometer: Command, tmp_path: Path, log: Path) -> None:

@@ -71,7 +71,12 @@ static void add_current(struct pyro_section *section, const struct pyro_cost *co
     }
     if (money->line_count == 0) {
         pyro_human_hours(lead, pyro_cost_core_hours(&cost->total));
-        pyro_strbuf_add_text(lead, " core hours and ");
+        pyro_strbuf_add_text(lead, " core hours ");
+        if (cost->settings_unknown) {
+            pyro_strbuf_add_text(lead, "per run, memory unknown, at an unknown price.");
+            return;
+        }
+        pyro_strbuf_add_text(lead, "and ");
         pyro_human_hours(lead, gib_hours(cost, &cost->total));
         pyro_strbuf_add_text(lead, " GiB hours per run, at an unknown price.");
         return;
@@ -175,9 +180,13 @@ static void add_parts(struct pyro_grid *grid, const struct pyro_cost *cost)
     }
 }
 
-static void add_container(struct pyro_strbuf *text, const struct pyro_container *given)
+static void add_container(struct pyro_strbuf *text, const struct pyro_container *given, bool memory_unknown)
 {
     pyro_human_count(text, given->cores < 0 ? 0 : given->cores);
+    if (memory_unknown) {
+        pyro_strbuf_add_text(text, given->cores == 1 ? " core" : " cores");
+        return;
+    }
     pyro_strbuf_add_text(text, given->cores == 1 ? " core and " : " cores and ");
     pyro_human_bytes(text, given->container_mib * 1048576);
     if (given->container_mib == given->heap_mib)
@@ -203,12 +212,12 @@ static void add_remarks(struct pyro_strbuf *remarks, const struct pyro_cost *cos
     for (size_t i = 0; i < cost->shape_count && i < 4; i++) {
         pyro_human_count(remarks, cost->shapes[i].executors);
         pyro_strbuf_add_text(remarks, cost->shapes[i].executors == 1 ? " executor of " : " executors of ");
-        add_container(remarks, &cost->shapes[i].container);
+        add_container(remarks, &cost->shapes[i].container, cost->settings_unknown);
         pyro_strbuf_add_text(remarks, ".\n");
     }
     if (cost->has_driver) {
         pyro_strbuf_add_text(remarks, "The driver, ");
-        add_container(remarks, &cost->driver);
+        add_container(remarks, &cost->driver, cost->settings_unknown);
         pyro_strbuf_add_text(remarks,
                              cost->client_mode && !cost->settings_unknown ? ", outside the cluster.\n" : ".\n");
     }
