@@ -160,7 +160,8 @@ bool pyro_logger_record_read(const struct pyro_scan *scan, struct pyro_slice lin
                              struct pyro_logger_record *ret)
 {
     struct pyro_json_reader at;
-    struct inner inner = {buffer, size};
+    struct inner inner = {.size = size};
+    inner.text = buffer;
     *ret = (struct pyro_logger_record){.parts = {PYRO_SLICE_NULL}};
     if (line.len == 0 || *line.ptr != '{')
         return false;
