@@ -147,6 +147,11 @@ static void write(struct mcp_call *call, const json_t *report)
     write_totals(call, report);
     write_actions(call, json_object_get(report, "actions"));
     write_plan(call, "With all of it", report, json_object_get(report, "together"));
+    if (!json_object_get(report, "actions")) { /* a stored report of an earlier version */
+        write_plan(call, "With all recommended settings", report, json_object_get(report, "plan"));
+        write_plan(call, "With all changes of the program that the findings describe", report,
+                   json_object_get(report, "code_plan"));
+    }
     if (json_array_size(findings) == 0)
         pyro_mcp_line(call, "No findings: no rule knows a change that makes this run faster.");
     else
