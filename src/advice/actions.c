@@ -8,8 +8,6 @@
 #include "advice/spark_settings.h"
 #include "base/error.h"
 
-/* A finding of this risk made the application fail: docs/severity.md. */
-#define FAILED_RISK 0.9
 enum { TITLE_MAX = 160 /* bytes */, ACTIONS_MAX = 1000 };
 
 struct acting {
@@ -153,7 +151,6 @@ static void take_settings(const struct acting *acting, size_t group, struct pyro
         program |= change->current.ptr != NULL;
         at_start |= !row || row->at_start;
     }
-    action->is_code = action->setting_count == 0;
     action->by_settings = true;
     action->effort = elsewhere ? PYRO_EFFORT_CLUSTER : program ? PYRO_EFFORT_CODE : PYRO_EFFORT_SETTING;
     action->risk = at_start || elsewhere ? PYRO_RISK_MEDIUM : PYRO_RISK_LOW;
@@ -218,7 +215,6 @@ static bool add_code(struct acting *acting, size_t finding)
         action = add(acting, "code", finding, advice);
         if (!action)
             return false;
-        action->is_code = true;
         action->effort = own->rule->effort;
         action->risk = own->rule->effort == PYRO_EFFORT_DATA ? PYRO_RISK_HIGH : PYRO_RISK_MEDIUM;
     }
@@ -389,7 +385,7 @@ static double failure_risk(const struct pyro_diagnosis *diagnosis, const struct 
     double most = 0;
     for (size_t i = 0; i < action->cure_count; i++)
         most = fmax(most, diagnosis->findings[action->cures[i]].failure_risk);
-    return most >= FAILED_RISK ? most : 0;
+    return most >= PYRO_FAILED_RISK ? most : 0;
 }
 
 static int severity(const struct pyro_diagnosis *diagnosis, const struct pyro_action *action)

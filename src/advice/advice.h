@@ -19,6 +19,9 @@ struct pyro_judging {
     struct pyro_phases phases;
 };
 
+/* A finding of this failure risk made the application fail: docs/severity.md. */
+#define PYRO_FAILED_RISK 0.9
+
 /* Judges an application by all rules, and says what to do. */
 enum pyro_status pyro_diagnosis_new(struct pyro_app *app, const struct pyro_judging *judging,
                                     struct pyro_diagnosis **ret, struct pyro_error *error);

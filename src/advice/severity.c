@@ -8,7 +8,7 @@
 /* Borders of the contract: a quarter, a tenth and 3 % of wall or core time. */
 static const double share_borders[] = {0.25, 0.10, 0.03};
 /* failure_risk: 0.9 the application failed because of it; 0.5 failure is near; 0.2 a real risk. The same for harm. */
-static const double risk_borders[] = {0.9, 0.5, 0.2};
+static const double risk_borders[] = {PYRO_FAILED_RISK, 0.5, 0.2};
 
 static enum pyro_severity rank(double value, const double *borders)
 {

@@ -61,11 +61,10 @@ enum pyro_risk { PYRO_RISK_LOW, PYRO_RISK_MEDIUM, PYRO_RISK_HIGH };
 
 /* Something to do: one set of settings or one change of the program, simulated once, and the findings that it cures. */
 struct pyro_action {
-    struct pyro_slice id, title; /* stable as ids of findings are; what to do, in a sentence without a full stop */
-    struct pyro_slice text;      /* the whole advice */
-    bool is_code;                /* no Spark property does it here */
-    bool by_settings;            /* settings do it, if also not as Spark properties or where the program sets them */
-    struct pyro_setting *settings;
+    struct pyro_slice id, title;   /* stable as ids of findings are; what to do, in a sentence without a full stop */
+    struct pyro_slice text;        /* the whole advice */
+    bool by_settings;              /* settings do it, if also not as Spark properties or where the program sets them */
+    struct pyro_setting *settings; /* Spark properties; none: the program or something else is to be changed */
     size_t setting_count;
     struct pyro_slice code, check; /* an example, or null; what to look at in the next run */
     enum pyro_effort effort;

@@ -168,7 +168,7 @@ static void write_action(struct pyro_json_writer *json, const struct pyro_diagno
     pyro_json_begin(json, NULL, '{');
     pyro_json_text(json, "id", action->id);
     pyro_json_text(json, "title", action->title);
-    pyro_json_string(json, "kind", action->is_code ? "code" : "settings");
+    pyro_json_string(json, "kind", action->setting_count ? "settings" : "code");
     write_settings(json, "config", action->settings, action->setting_count);
     pyro_json_text(json, "code", action->code);
     pyro_json_string(json, "effort", pyro_effort_name(action->effort));

@@ -128,7 +128,7 @@ static void write_failures(struct pyro_strbuf *out, const struct pyro_diagnosis 
             continue;
         pyro_junit_case(out, rule->category, finding->id);
         pyro_strbuf_clear(text);
-        pyro_fact_saves(text, diagnosis->app, finding);
+        pyro_fact_saves(text, diagnosis->app, &finding->saves);
         pyro_strbuf_add_char(text, '\n');
         pyro_junit_finding(text, finding);
         pyro_junit_outcome(out, "failure", pyro_severity_name(finding->severity), finding->title,

@@ -149,7 +149,7 @@ static void write_finding(const struct pyro_outline *outline, const struct pyro_
     pyro_strbuf_clear(line);
     pyro_strbuf_printf(line, "%zu. ", number);
     pyro_strbuf_add_slice(line, finding->title);
-    pyro_fact_saves(&right, diagnosis->app, finding);
+    pyro_fact_saves(&right, diagnosis->app, &finding->saves);
     pyro_strbuf_add_text(&right, "   confidence ");
     pyro_human_hundredths(&right, finding->confidence);
     pyro_page_ends(page, severity_style(finding->severity), pyro_strbuf_slice(line), pyro_strbuf_slice(&right));
@@ -247,7 +247,7 @@ static void write_brief_finding(struct pyro_page *page, const struct pyro_diagno
 {
     struct pyro_strbuf right;
     pyro_strbuf_init(&right, line->allocator);
-    pyro_fact_saves(&right, diagnosis->app, finding);
+    pyro_fact_saves(&right, diagnosis->app, &finding->saves);
     pyro_strbuf_clear(line);
     pyro_strbuf_printf(line, "%zu. %s: ", number, pyro_severity_name(finding->severity));
     pyro_strbuf_add_slice(line, finding->title);

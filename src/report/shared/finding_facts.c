@@ -29,9 +29,8 @@ static void add_percent_range(struct pyro_strbuf *buffer, double low, double hig
         pyro_strbuf_printf(buffer, " (%lld-%lld %%)", from, to);
 }
 
-void pyro_fact_saves(struct pyro_strbuf *buffer, const struct pyro_app *app, const struct pyro_finding *finding)
+void pyro_fact_saves(struct pyro_strbuf *buffer, const struct pyro_app *app, const struct pyro_saving *saves)
 {
-    const struct pyro_saving *saves = &finding->saves;
     if (saves->wall_high_ms > 0) {
         double low = wall_share(app, saves->wall_low_ms), high = wall_share(app, saves->wall_high_ms);
         pyro_strbuf_add_text(buffer, "saves ");
@@ -59,16 +58,15 @@ void pyro_fact_action_saves(struct pyro_strbuf *buffer, const struct pyro_diagno
                             const struct pyro_action *action)
 {
     const struct pyro_saving *saves = &action->saves;
-    const struct pyro_finding place = {.saves = *saves};
     if (saves->wall_high_ms > 0) {
-        pyro_fact_saves(buffer, diagnosis->app, &place);
+        pyro_fact_saves(buffer, diagnosis->app, saves);
         if (saves->core_ms > 0) {
             pyro_strbuf_add_text(buffer, ", ");
             pyro_human_ms(buffer, saves->core_ms);
             pyro_strbuf_add_text(buffer, " core time");
         }
     } else if (saves->core_ms > 0) {
-        pyro_fact_saves(buffer, diagnosis->app, &place);
+        pyro_fact_saves(buffer, diagnosis->app, saves);
     } else {
         pyro_strbuf_add_text(buffer, saves->basis == PYRO_BASIS_NONE ? "time saved: not known" : "no time saved");
     }

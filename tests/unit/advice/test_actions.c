@@ -106,7 +106,7 @@ static void test_one_change_of_the_program_is_one_action(void **state)
     add(scene, "three", "Cache the table.", 1000);
     add(scene, "four", "Nothing of this.", 500)->severity = PYRO_SEVERITY_LOW;
     const struct pyro_action *actions = make(scene, 2);
-    assert_true(actions[0].is_code && actions[1].is_code);
+    assert_true(actions[0].setting_count == 0 && actions[1].setting_count == 0);
     assert_int_equal(actions[0].cure_count, 2);
     assert_int_equal(actions[0].effort, PYRO_EFFORT_CODE);
     advice_free(scene);
