@@ -5,7 +5,7 @@
 #include "advice/advice.h"
 #include "advice/fix.h"
 #include "advice/price.h"
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 #include "base/error.h"
 
 enum { TITLE_MAX = 160 /* bytes */, ACTIONS_MAX = 1000 };

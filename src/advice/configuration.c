@@ -4,9 +4,9 @@
 
 #include "advice/advice.h"
 #include "advice/native.h"
-#include "advice/spark_settings.h"
 #include "analyze/app_facts.h"
 #include "analyze/memory/shortage.h"
+#include "analyze/settings/spark_settings.h"
 #include "rules/finding.h"
 
 /* Numbers that several reasons need, gathered once. */

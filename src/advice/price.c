@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "advice/fix.h"
-#include "advice/spark_settings.h"
 #include "analyze/app_facts.h"
+#include "analyze/settings/spark_settings.h"
 #include "base/error.h"
 #include "base/memory/allocator.h"
 #include "base/numbers/saturate.h"

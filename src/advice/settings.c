@@ -8,7 +8,7 @@
 #include "advice/fix.h"
 #include "advice/price.h"
 #include "advice/program.h"
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 
 /* A setting that is wanted, and by whom. */
 struct wish {

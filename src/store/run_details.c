@@ -1,6 +1,6 @@
 /* What is kept of a run in addition to its numbers: its settings, what it is advised to change, and what it was
  * allocated. */
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 #include "cost/cost.h"
 #include "store/run.h"
 

@@ -1,14 +1,14 @@
 /* Which runs follow a piece of advice. */
 #include <math.h>
 
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 #include "fleet/adoption/adoption.h"
 
 #define FULL_SHARE 0.8
 
 static struct pyro_slice value_or_default(const struct pyro_setting_row *row, struct pyro_slice value)
 {
-    return value.ptr || !row || !row->fallback ? value : pyro_slice_from(row->fallback);
+    return value.ptr ? value : pyro_setting_lasting_default(row);
 }
 
 enum pyro_adoption pyro_adoption_of(struct pyro_slice key, struct pyro_slice previous, struct pyro_slice advised,

@@ -1,7 +1,7 @@
 /* Step 2: configurations worth predicting, near those that ran. */
 #include <math.h>
 
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 #include "fleet/statistics/statistics.h"
 #include "fleet/suggest/suggest.h"
 #include "predict/predict.h"

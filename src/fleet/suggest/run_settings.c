@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 #include "fleet/suggest/suggest.h"
 
 #define MIB 1048576.0

@@ -25,8 +25,8 @@ bool pyro_trend_of(const double *input_bytes, const double *duration_ms, size_t 
 /* ---- Settings ---- */
 
 static const char *const keys[] = {
-#define PYRO_SPARK_SETTING(key, kind, unit, group, fallback, since, larger, when) key,
-#include "advice/spark_settings.def"
+#define PYRO_SPARK_SETTING(key, kind, unit, group, fallback, since, larger, when, below, above, changes) key,
+#include "analyze/settings/spark_settings.def"
 #undef PYRO_SPARK_SETTING
 };
 /* Columns of runs come first. A question may name 40 properties. */

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 #include "report/diagnosis/json_parts.h"
 #include "report/shared/finding_facts.h"
 #include "rules/profiles/profile.h"

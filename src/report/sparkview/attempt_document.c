@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 #include "base/memory/allocator.h"
 #include "report/sparkview/sparkview.h"
 

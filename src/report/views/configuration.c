@@ -1,5 +1,5 @@
 /* pyrometer.configuration/1: properties as they were beside those that this run recommends, ready to be pasted. */
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 #include "report/views/views.h"
 #include "text/escape.h"
 
@@ -138,7 +138,7 @@ static void write_row(struct pyro_json_writer *json, const struct pyro_diagnosis
     pyro_json_begin(json, NULL, '{');
     pyro_json_text(json, "key", row->key);
     pyro_json_text(json, "actual", row->current);
-    pyro_json_string(json, "default", known ? known->fallback : NULL);
+    pyro_json_text(json, "default", known ? pyro_setting_default(diagnosis->app, known) : PYRO_SLICE_NULL);
     pyro_json_text(json, "recommended", row->recommended);
     write_findings(json, diagnosis, row);
     pyro_json_text(json, "why", row->reason);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "advice/native.h"
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 #include "scene.h"
 
 enum { FINDINGS_MAX = 4 };

@@ -1,6 +1,7 @@
-#include "advice/spark_settings.h"
+#include "analyze/settings/spark_settings.h"
 
 #include <math.h>
+#include <string.h>
 #include <strings.h>
 
 #include "analyze/app_facts.h"
@@ -8,10 +9,11 @@
 
 #define START   true
 #define RUNTIME false
-#define PYRO_SPARK_SETTING(key, kind, unit, group, fallback, since, larger, when)                                      \
-    {key, PYRO_SETTING_##kind, unit, PYRO_GROUP_##group, fallback, since, larger, when},
+#define PYRO_SPARK_SETTING(key, kind, unit, group, fallback, since, larger, when, below, above, changes)               \
+    {key,  sizeof(key) - 1,      PYRO_SETTING_##kind,  unit,   PYRO_GROUP_##group, fallback, since, larger,            \
+     when, PYRO_SYMPTOM_##below, PYRO_SYMPTOM_##above, changes},
 const struct pyro_setting_row pyro_setting_rows[] = {
-#include "advice/spark_settings.def"
+#include "analyze/settings/spark_settings.def"
 };
 #undef PYRO_SPARK_SETTING
 const size_t pyro_setting_row_count = sizeof(pyro_setting_rows) / sizeof(pyro_setting_rows[0]);
@@ -19,7 +21,7 @@ const size_t pyro_setting_row_count = sizeof(pyro_setting_rows) / sizeof(pyro_se
 const struct pyro_setting_row *pyro_setting_find(struct pyro_slice key)
 {
     for (size_t i = 0; i < pyro_setting_row_count; i++)
-        if (pyro_slice_is(key, pyro_setting_rows[i].key))
+        if (key.len == pyro_setting_rows[i].key_len && memcmp(key.ptr, pyro_setting_rows[i].key, key.len) == 0)
             return &pyro_setting_rows[i];
     return NULL;
 }
@@ -72,15 +74,54 @@ enum pyro_applies pyro_setting_applies(const struct pyro_app *app, const struct 
     return PYRO_APPLIES_YES;
 }
 
+/* Takes "VALUE" or "VERSION=VALUE" off a list that semicolons separate; false at its end. */
+static bool next_default(struct pyro_slice *rest, int *since, struct pyro_slice *value)
+{
+    size_t len = 0, at = 0;
+    if (rest->len == 0)
+        return false;
+    while (len < rest->len && rest->ptr[len] != ';')
+        len++;
+    *since = 0;
+    while (at < len && rest->ptr[at] >= '0' && rest->ptr[at] <= '9')
+        at++;
+    bool versioned = at == 3 && at < len && rest->ptr[at] == '=';
+    for (size_t i = 0; i < at && versioned; i++)
+        *since = *since * 10 + (rest->ptr[i] - '0');
+    *value = versioned ? (struct pyro_slice){rest->ptr + at + 1, len - at - 1} : (struct pyro_slice){rest->ptr, len};
+    pyro_slice_drop(rest, len + (len < rest->len));
+    return true;
+}
+
+struct pyro_slice pyro_setting_default(const struct pyro_app *app, const struct pyro_setting_row *row)
+{
+    struct pyro_slice rest = pyro_slice_from(row->fallback), value, ret = PYRO_SLICE_NULL;
+    int since;
+    while (next_default(&rest, &since, &value))
+        if (since == 0 || pyro_app_spark_at_least(app, since / 100, since % 100))
+            ret = value;
+    if (ret.len == 0 || pyro_slice_is(ret, "?"))
+        return PYRO_SLICE_NULL;
+    if (ret.ptr[0] == '@') { /* never a row that refers to a third one */
+        pyro_slice_drop(&ret, 1);
+        return pyro_setting_current(app, ret);
+    }
+    return ret;
+}
+
+struct pyro_slice pyro_setting_lasting_default(const struct pyro_setting_row *row)
+{
+    bool lasting = row && row->fallback && !strpbrk(row->fallback, ";@?");
+    return lasting ? pyro_slice_from(row->fallback) : PYRO_SLICE_NULL;
+}
+
 struct pyro_slice pyro_setting_current(const struct pyro_app *app, struct pyro_slice key)
 {
     const struct pyro_setting_row *row = pyro_setting_find(key);
     for (size_t i = 0; i < app->properties.count; i++)
         if (pyro_slice_is(app->properties.items[i].kind, "spark") && pyro_slice_eq(app->properties.items[i].key, key))
             return app->properties.items[i].value;
-    if (pyro_slice_is(key, "spark.sql.adaptive.enabled"))
-        return pyro_app_adaptive(app) ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false");
-    return row && row->fallback ? pyro_slice_from(row->fallback) : PYRO_SLICE_NULL;
+    return row ? pyro_setting_default(app, row) : PYRO_SLICE_NULL;
 }
 
 static bool is_word(const char *text, size_t len, const char *word)
