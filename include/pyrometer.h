@@ -201,6 +201,8 @@ struct pyro_load_options {
     /* 1: applications also hold what a History Server with default settings shows of them, for pyro_store_record().
      * Takes about as much memory again. */
     int history;
+    int64_t stale_ms; /* a log that is being written, by its name, and has not grown for this long ended as truncated;
+                       * 0: a day */
 };
 
 /* What was found at some paths: logs, each of one attempt of one application. */

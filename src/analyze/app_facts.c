@@ -39,6 +39,12 @@ bool pyro_app_failed(const struct pyro_app *app)
            (app->application.exit_code != PYRO_NONE && app->application.exit_code != 0);
 }
 
+enum pyro_run_outcome pyro_app_outcome(const struct pyro_app *app)
+{
+    enum pyro_run_outcome outcome = pyro_run_outcome_read(app->application.outcome);
+    return outcome == PYRO_RUN_OUTCOMES ? PYRO_RUN_TRUNCATED : outcome;
+}
+
 bool pyro_app_is_streaming(const struct pyro_app *app)
 {
     if (app->streams.count > 0)
@@ -323,13 +329,7 @@ double pyro_stage_repeated_part(const struct pyro_app *app, const struct pyro_st
 
 bool pyro_job_failed(const struct pyro_job *job)
 {
-    static const char *const cancelled[] = {"cancelled", "canceled", "SparkContext was shut down"};
-    if (!pyro_slice_is(job->status, "failed"))
-        return false;
-    for (size_t i = 0; job->failure.ptr && i < sizeof(cancelled) / sizeof(cancelled[0]); i++)
-        if (pyro_slice_find(job->failure, cancelled[i]))
-            return false;
-    return true;
+    return pyro_job_end_of(pyro_slice_is(job->status, "failed"), job->failure) == PYRO_JOB_END_FAILED;
 }
 
 ptrdiff_t pyro_job_failed_stage(const struct pyro_app *app, const struct pyro_job *job)

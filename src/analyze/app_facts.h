@@ -8,6 +8,7 @@
 #include "analyze/platform.h"
 #include "analyze/task_slots.h"
 #include "model/app.h"
+#include "model/outcome/run_outcome.h"
 
 /* Spark's default of spark.driver.memory and spark.executor.memory. */
 #define PYRO_DEFAULT_HEAP_BYTES (INT64_C(1) << 30)
@@ -25,6 +26,7 @@ double pyro_app_wall(const struct pyro_app *app);
  * the run: the whole may be that much longer. */
 double pyro_app_judged_wall(const struct pyro_app *app);
 bool pyro_app_failed(const struct pyro_app *app);
+enum pyro_run_outcome pyro_app_outcome(const struct pyro_app *app);
 /* Micro-batches were run: gaps between jobs belong to the trigger. */
 bool pyro_app_is_streaming(const struct pyro_app *app);
 /* A shell, notebook or server: jobs come when a user asks, so that gaps between them mean nothing. */

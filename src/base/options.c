@@ -80,6 +80,7 @@ enum pyro_status pyro_load_resolve(const struct pyro_load_options *load, const s
         .artefacts = how.artefacts,
         .artefact_kind = how.artefact_kind,
         .history = how.history != 0,
+        .stale_ms = how.stale_ms > 0 ? how.stale_ms : PYRO_STALE_MS,
     };
     if (ret->max_record_bytes == 0)
         ret->max_record_bytes = 256u << 20;

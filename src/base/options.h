@@ -34,6 +34,8 @@ static inline bool pyro_can_write(const struct pyro_writer *writer)
 enum pyro_status pyro_options_resolve(const struct pyro_options *options, struct pyro_options *ret,
                                       struct pyro_error *error);
 
+enum { PYRO_STALE_MS = 86400000 }; /* the default of pyro_load_options.stale_ms */
+
 /* Both structs of a call that reads logs, in one. */
 struct pyro_load_settings {
     const struct pyro_allocator *allocator;
@@ -49,6 +51,7 @@ struct pyro_load_settings {
     int artefacts;
     const char *artefact_kind; /* as given */
     bool history;
+    int64_t stale_ms;
     /* Gets the beginning of what was read where a log of a server cannot be read, up to PYRO_HTTP_KEPT_BYTES: of the
      * log, or of the answer that failed. NULL: not wanted; so it is after pyro_load_resolve(). */
     struct pyro_strbuf *unread;

@@ -20,20 +20,8 @@ struct pyro_catalog_app {
     size_t attempt_count;
 };
 
-/* What became of a run, as lists say it. Only they look at the clock. */
-enum pyro_catalog_outcome {
-    PYRO_CATALOG_COMPLETED,
-    PYRO_CATALOG_FAILED,
-    PYRO_CATALOG_RUNNING,
-    PYRO_CATALOG_TRUNCATED, /* its log has no end and has not grown for some time: it seems no longer written */
-    PYRO_CATALOG_OUTCOMES
-};
-enum { PYRO_CATALOG_STALE_MS = 86400000 }; /* the default of that time */
-
-/* `now_ms`: since 1970. */
-enum pyro_catalog_outcome pyro_catalog_outcome(const struct pyro_attempt *attempt, int64_t now_ms, int64_t stale_ms);
-/* "completed" */
-const char *pyro_catalog_outcome_name(enum pyro_catalog_outcome outcome);
+/* What became of a run, as it is now (since 1970). */
+enum pyro_run_outcome pyro_catalog_outcome(const struct pyro_attempt *attempt, int64_t now_ms, int64_t stale_ms);
 /* Of its end or, where that is missing, of its last event as far as it is known. */
 int64_t pyro_catalog_last_ms(const struct pyro_attempt *attempt);
 

@@ -191,6 +191,7 @@ static enum pyro_status diagnose(const struct pyro_catalog_run *run, const struc
     if (status == PYRO_ERROR_ARGUMENT)
         status = load_whole(log, options, &own, &open->shown.app, error);
     PYRO_TRY(status);
+    pyro_load_say_stale(open->shown.app, log->attempt.modified_ms, options->load.stale_ms);
     PYRO_TRY(attach(run, options, &own, open->shown.app, error));
     return pyro_diagnose(open->shown.app, &options->rules, &own, &open->shown.diagnosis, error);
 }

@@ -16,13 +16,13 @@
 #include "store/database.h"
 
 /* VERSION is raised with every change of the tables, and of what pyro_attempt_scan() says of a log. */
-enum { APPLICATION_ID = 0x5059524c, VERSION = 4, PATIENCE_MS = 2000 };
+enum { APPLICATION_ID = 0x5059524c, VERSION = 5, PATIENCE_MS = 2000 };
 
 static const char schema[] =
     "CREATE TABLE build (version TEXT NOT NULL);"
     "CREATE TABLE log (root BLOB NOT NULL, path BLOB NOT NULL, layout INTEGER, in_progress INTEGER, compacted INTEGER,"
     " missing_parts INTEGER, app_id BLOB, attempt_id BLOB, name BLOB, user BLOB, version BLOB, start_ms INTEGER,"
-    " end_ms INTEGER, modified_ms INTEGER, completed INTEGER, failed INTEGER, last_event_ms INTEGER, problem BLOB, "
+    " end_ms INTEGER, modified_ms INTEGER, completed INTEGER, outcome INTEGER, last_event_ms INTEGER, problem BLOB, "
     "parts INTEGER NOT NULL,"
     " checksum INTEGER NOT NULL, PRIMARY KEY (root, path)) WITHOUT ROWID;"
     "CREATE TABLE part (root BLOB NOT NULL, path BLOB NOT NULL, number INTEGER NOT NULL, file BLOB NOT NULL,"
@@ -184,7 +184,7 @@ static int64_t checksum(const struct pyro_log *log, const struct pyro_file_stamp
                                 (uint64_t)attempt->end_ms,
                                 (uint64_t)attempt->modified_ms,
                                 attempt->completed,
-                                attempt->failed,
+                                attempt->outcome,
                                 (uint64_t)attempt->last_event_ms,
                                 log->part_count};
     sum_text(&sum, (struct pyro_slice){log->path.ptr + folder_len, log->path.len - folder_len});
@@ -307,12 +307,12 @@ static struct pyro_catalog_log *read_log(struct row_reader *reader, sqlite3_stmt
         .end_ms = sqlite3_column_int64(row, 11),
         .modified_ms = sqlite3_column_int64(row, 12),
         .completed = sqlite3_column_int(row, 13) != 0,
-        .failed = sqlite3_column_int(row, 14) != 0,
+        .outcome = (enum pyro_run_outcome)sqlite3_column_int(row, 14),
         .last_event_ms = sqlite3_column_int64(row, 15),
     };
     struct pyro_slice problem = column(reader, row, 16);
     bool good = read_parts(reader, row, parts, more, &log, &stamps) && log.path.ptr &&
-                (unsigned)log.layout <= PYRO_LAYOUT_DATABRICKS &&
+                (unsigned)log.layout <= PYRO_LAYOUT_DATABRICKS && (unsigned)attempt.outcome < PYRO_RUN_OUTCOMES &&
                 checksum(&log, stamps, reader->folder.len, &attempt, problem) == sqlite3_column_int64(row, 18);
     return good ? pyro_catalog_log_new(&log, stamps, problem.ptr ? NULL : &attempt, problem, NULL) : NULL;
 }
@@ -340,7 +340,7 @@ bool pyro_catalog_index_read(struct pyro_catalog_index *index, const char *folde
     sqlite3_prepare_v2(
         index->db,
         "SELECT path, layout, in_progress, compacted, missing_parts, app_id, attempt_id, name, user,"
-        " version, start_ms, end_ms, modified_ms, completed, failed, last_event_ms, problem, parts, checksum FROM log"
+        " version, start_ms, end_ms, modified_ms, completed, outcome, last_event_ms, problem, parts, checksum FROM log"
         " WHERE root = ? ORDER BY path",
         -1, &rows, NULL);
     sqlite3_prepare_v2(index->db,
@@ -441,7 +441,7 @@ static bool put_log(const struct writer *writer, const struct pyro_catalog_log *
     sqlite3_bind_int64(s, 13, attempt->end_ms);
     sqlite3_bind_int64(s, 14, attempt->modified_ms);
     sqlite3_bind_int(s, 15, attempt->completed);
-    sqlite3_bind_int(s, 16, attempt->failed);
+    sqlite3_bind_int(s, 16, (int)attempt->outcome);
     sqlite3_bind_int64(s, 17, attempt->last_event_ms);
     bind_slice(s, 18, log->problem);
     sqlite3_bind_int64(s, 19, (int64_t)log->log.part_count);

@@ -79,7 +79,7 @@ static bool same_run(const struct pyro_catalog_log *log, const struct pyro_attem
 {
     return log->stored->recorded_ms == stored->recorded_ms && same_text(log->stored->path, stored->path) &&
            same_access(log->stored, stored) && log->attempt.completed == attempt->completed &&
-           log->attempt.failed == attempt->failed && log->attempt.start_ms == attempt->start_ms &&
+           log->attempt.outcome == attempt->outcome && log->attempt.start_ms == attempt->start_ms &&
            log->attempt.end_ms == attempt->end_ms && same_text(log->attempt.name, attempt->name) &&
            same_text(log->attempt.user, attempt->user) && same_text(log->attempt.version, attempt->version);
 }
@@ -91,8 +91,8 @@ static struct pyro_slice or_empty(struct pyro_slice text)
 
 static struct pyro_attempt attempt_of(const struct pyro_stored_run *run)
 {
-    bool ended = run->status.ptr && (pyro_slice_is(run->status, "completed") || pyro_slice_is(run->status, "failed"));
-    bool completed = ended && run->end_ms != PYRO_NONE && run->start_ms != PYRO_NONE;
+    enum pyro_run_outcome outcome = pyro_run_outcome_read(run->outcome.ptr ? run->outcome : run->status);
+    bool completed = pyro_run_outcome_ended(outcome) && run->end_ms != PYRO_NONE && run->start_ms != PYRO_NONE;
     return (struct pyro_attempt){.app_id = or_empty(run->app_id),
                                  .attempt_id = run->attempt.len ? run->attempt : PYRO_SLICE_NULL,
                                  .name = or_empty(run->name),
@@ -102,7 +102,7 @@ static struct pyro_attempt attempt_of(const struct pyro_stored_run *run)
                                  .end_ms = completed ? run->end_ms : -1,
                                  .modified_ms = run->recorded_ms,
                                  .completed = completed,
-                                 .failed = completed && pyro_slice_is(run->status, "failed"),
+                                 .outcome = outcome == PYRO_RUN_OUTCOMES ? PYRO_RUN_TRUNCATED : outcome,
                                  .last_event_ms = run->end_ms != PYRO_NONE ? run->end_ms : -1};
 }
 

@@ -34,7 +34,6 @@ enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct py
         .earliest_ms = PYRO_NONE,
         .latest_ms = PYRO_NONE,
         .latest_scheduling_ms = PYRO_NONE,
-        .last_job_end = -1,
     };
     for (int i = 0; i < BUILDER_MAPS; i++)
         pyro_map_init(map_of(builder, i), allocator);

@@ -131,7 +131,7 @@ struct pyro_builder {
     int64_t latest_scheduling_ms; /* of events of jobs, stages and SQL executions: depends on no cut between batches */
     struct pyro_task_doubts doubts; /* values of tasks that were set aside so far */
     bool started, ended;            /* ApplicationStart, ApplicationEnd seen */
-    int64_t last_job_end;           /* row of the job that ended last, -1 */
+    enum pyro_job_end last_job;     /* how the last jobs ended */
     /* Tasks that started and whose end was not seen when their batch was applied. Those that ended since are taken out
      * now and then, so that the list stays about as long as tasks run at once. */
     PYRO_VEC(struct pyro_started_task) started_tasks;

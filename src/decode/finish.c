@@ -194,14 +194,6 @@ static struct pyro_slice find_property(const struct pyro_app *app, const char *k
     return PYRO_SLICE_NULL;
 }
 
-/* An application failed when its driver says so, or when the last job to end failed and nothing ran after it. */
-static bool application_failed(const struct pyro_builder *builder, const struct pyro_app *app)
-{
-    if (app->application.exit_code != PYRO_NONE)
-        return app->application.exit_code != 0;
-    return builder->last_job_end >= 0 && pyro_slice_is(app->jobs.items[builder->last_job_end].status, "failed");
-}
-
 static bool has_settings(const struct pyro_app *app)
 {
     for (size_t i = 0; i < app->properties.count; i++)
@@ -227,10 +219,10 @@ static void finish_application(struct pyro_builder *builder, const struct pyro_l
     integrity->beginning_missing = !builder->started;
     integrity->settings_unknown = !has_settings(app);
     integrity->missing_parts = facts->missing_parts + builder->missing_rollovers;
-    const char *status = !builder->ended                    ? (integrity->in_progress ? "in_progress" : "truncated")
-                         : application_failed(builder, app) ? "failed"
-                                                            : "completed";
-    row->status = intern_text(app, status);
+    const struct pyro_run_end end = {builder->ended, integrity->in_progress, row->exit_code, builder->last_job};
+    enum pyro_run_outcome outcome = pyro_run_outcome(&end);
+    row->status = intern_text(app, pyro_run_outcome_status(outcome));
+    row->outcome = intern_text(app, pyro_run_outcome_name(outcome));
     if (!row->name.ptr)
         row->name = find_property(app, "spark.app.name");
     if (!row->id.ptr)

@@ -43,6 +43,7 @@ struct scan {
     size_t others;              /* lines before the first event */
     bool events;                /* there was one */
     bool started, ended, failed;
+    bool closed;     /* it has an end though its name says that it is being written */
     bool identified; /* what the log begins with is known: only its end is looked for */
     uint64_t first;  /* hash of the application's id and attempt, as they are logged */
     uint64_t lines;  /* that were read, of a log that is read to its end */
@@ -155,7 +156,7 @@ static bool scan_line(void *context, struct pyro_slice line)
     enum pyro_line_event kind = pyro_line_event(line);
     scan->lines += scan->counts_lines;
     if (kind == PYRO_LINE_JOB_END)
-        scan->last_job = pyro_job_end_read(&scan->line, line);
+        scan->last_job = pyro_job_end_join(scan->last_job, pyro_job_end_read(&scan->line, line));
     if (kind == PYRO_LINE_ENVIRONMENT && !scan->identified && scan->environments < MOST_ENVIRONMENTS) {
         scan->environments++;
         read_own_expressions(scan, line);
@@ -198,6 +199,10 @@ static bool scan_time(void *context, struct pyro_slice line)
     const struct pyro_tree *event = pyro_tree_parse(&scan->line, line);
     if (event)
         take_times(event, &scan->attempt->last_event_ms);
+    if (event && pyro_line_event(line) == PYRO_LINE_APPLICATION_END) {
+        scan->exit_code = pyro_tree_int(pyro_tree_get(event, "ExitCode"), PYRO_NONE);
+        scan->closed = true;
+    }
     return true;
 }
 
@@ -260,11 +265,6 @@ static bool scan_made_line(void *context, struct pyro_slice line)
     return !scan->failed;
 }
 
-static bool has_failed(const struct scan *scan)
-{
-    return scan->ended && (scan->exit_code != PYRO_NONE ? scan->exit_code != 0 : scan->last_job == PYRO_JOB_END_FAILED);
-}
-
 /* A plain log is read to its end only if it is small: it may hold another application (cat a b). In a larger one that
  * is looked for where it may begin, and if it is not found there, the log says so when it is opened. */
 static bool is_small(const struct pyro_log *log)
@@ -276,16 +276,17 @@ static bool is_small(const struct pyro_log *log)
 static enum pyro_status scan_end(const struct pyro_log *log, struct scan *scan, struct pyro_error *error)
 {
     bool plain = scan_tail(log, scan);
-    if (log->in_progress)
+    if (log->in_progress && !scan->closed)
         return PYRO_OK;
-    if (!plain || is_small(log)) {
+    if (!log->in_progress && (!plain || is_small(log))) {
         scan->counts_lines = true;
         scan->second = PYRO_SLICE_NULL;
+        scan->last_job = PYRO_JOB_END_NONE;
         PYRO_TRY(pyro_lines_read(log, scan_line, scan, error));
     }
-    if (plain && scan->ended && scan->exit_code == PYRO_NONE && scan->last_job == PYRO_JOB_END_NONE)
+    bool open = scan->last_job == PYRO_JOB_END_NONE || scan->last_job == PYRO_JOB_END_CANCELED;
+    if (plain && (scan->ended || scan->closed) && open && (scan->exit_code == PYRO_NONE || scan->exit_code == 0))
         PYRO_TRY(pyro_last_job_find(log, &scan->line, &scan->last_job, error));
-    scan->attempt->failed = has_failed(scan);
     return PYRO_OK;
 }
 
@@ -332,7 +333,8 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
     scan.identified = true;
     if (status == PYRO_OK && scan.started && !made)
         status = scan_end(log, &scan, error);
-    attempt.failed = attempt.failed || has_failed(&scan);
+    const struct pyro_run_end end = {scan.ended || scan.closed, log->in_progress, scan.exit_code, scan.last_job};
+    attempt.outcome = pyro_run_outcome(&end);
     pyro_arena_done(&scan.line);
     bool secrets_failed = scan.secrets.failed;
     pyro_secrets_done(&scan.secrets);

@@ -12,17 +12,32 @@
 enum {
     PIECE_BYTES = 1 << 20,
     OVERLAP_BYTES = 256,   /* more than what precedes the name of an event, with the name */
-    LINE_BYTES = 64 << 10, /* of a line: a result comes before the exception's stack trace */
+    AHEAD_BYTES = 4 << 10, /* of the last line of a piece: result and message come before the stack trace */
 };
+
+#define MESSAGE "\"Message\":\""
 
 enum pyro_job_end pyro_job_end_read(struct pyro_arena *arena, struct pyro_slice line)
 {
     pyro_arena_reset(arena);
     const struct pyro_tree *event = pyro_tree_parse(arena, line);
-    if (!event) /* cut, or damaged */
-        return pyro_slice_find(line, "\"JobSucceeded\"") ? PYRO_JOB_END_SUCCEEDED : PYRO_JOB_END_FAILED;
-    const struct pyro_tree *result = pyro_tree_get(pyro_tree_get(event, "Job Result"), "Result");
-    return result && pyro_slice_is(result->text, "JobSucceeded") ? PYRO_JOB_END_SUCCEEDED : PYRO_JOB_END_FAILED;
+    if (!event) { /* cut, or damaged */
+        const char *message = pyro_slice_find(line, MESSAGE);
+        message = message ? message + sizeof(MESSAGE) - 1 : line.ptr;
+        return pyro_job_end_of(!pyro_slice_find(line, "\"JobSucceeded\""),
+                               (struct pyro_slice){message, (size_t)(line.ptr + line.len - message)});
+    }
+    const struct pyro_tree *result = pyro_tree_get(event, "Job Result"), *name = pyro_tree_get(result, "Result"),
+                           *message = pyro_tree_get(pyro_tree_get(result, "Exception"), "Message");
+    bool failed = (name || message) && !(name && pyro_slice_is(name->text, "JobSucceeded"));
+    return pyro_job_end_of(failed, message ? message->text : PYRO_SLICE_NULL);
+}
+
+/* One more job. *settled: there was one that was not canceled, so that jobs before it change nothing. */
+static enum pyro_job_end take(enum pyro_job_end last, enum pyro_job_end next, bool *settled)
+{
+    *settled = *settled || next == PYRO_JOB_END_SUCCEEDED || next == PYRO_JOB_END_FAILED;
+    return pyro_job_end_join(last, next);
 }
 
 /* ---- Compressed ---- */
@@ -30,13 +45,14 @@ enum pyro_job_end pyro_job_end_read(struct pyro_arena *arena, struct pyro_slice 
 struct forward {
     struct pyro_arena *arena;
     enum pyro_job_end last;
+    bool settled;
 };
 
 static bool read_line(void *context, struct pyro_slice line)
 {
     struct forward *forward = context;
     if (pyro_line_event(line) == PYRO_LINE_JOB_END)
-        forward->last = pyro_job_end_read(forward->arena, line);
+        forward->last = take(forward->last, pyro_job_end_read(forward->arena, line), &forward->settled);
     return true;
 }
 
@@ -44,7 +60,7 @@ static bool read_line(void *context, struct pyro_slice line)
 
 struct backward {
     int fd;
-    char *buffer; /* PIECE_BYTES + OVERLAP_BYTES + PYRO_SCAN_PADDING */
+    char *buffer; /* PIECE_BYTES + AHEAD_BYTES + PYRO_SCAN_PADDING */
     struct pyro_arena *arena;
 };
 
@@ -58,54 +74,44 @@ static const char *line_of(const char *at, const char *piece, bool first)
     return first && from == piece ? piece : NULL;
 }
 
-/* The offset of the last job's end that begins in the piece; UINT64_MAX: none does. */
-static uint64_t find_in(const struct backward *backward, uint64_t from, size_t len)
+/* How the jobs ended whose ends begin in the piece, before `end`. */
+static enum pyro_job_end read_piece(const struct backward *backward, uint64_t from, size_t len, uint64_t end,
+                                    bool *ret_settled)
 {
     struct pyro_slice rest = {backward->buffer, len};
-    const char *found;
-    uint64_t last = UINT64_MAX;
+    const char *found, *after = backward->buffer + len;
+    enum pyro_job_end last = PYRO_JOB_END_NONE;
     while ((found = pyro_slice_find(rest, "SparkListenerJobEnd"))) {
         const char *line = line_of(found, backward->buffer, from == 0);
-        size_t left = line ? len - (size_t)(line - backward->buffer) : 0;
-        if (line && pyro_line_event((struct pyro_slice){line, left}) == PYRO_LINE_JOB_END)
-            last = from + (uint64_t)(line - backward->buffer);
-        found += strlen("SparkListenerJobEnd");
-        rest = (struct pyro_slice){found, len - (size_t)(found - backward->buffer)};
+        const char *newline = memchr(found, '\n', (size_t)(after - found));
+        struct pyro_slice text = {line, line ? (size_t)((newline ? newline : after) - line) : 0};
+        if (line && from + (uint64_t)(line - backward->buffer) < end && pyro_line_event(text) == PYRO_LINE_JOB_END)
+            last = take(last, pyro_job_end_read(backward->arena, text), ret_settled);
+        found = newline ? newline : after;
+        rest = (struct pyro_slice){found, (size_t)(after - found)};
     }
     return last;
 }
 
-static enum pyro_job_end read_at(const struct backward *backward, uint64_t offset)
+static enum pyro_job_end search_backward(const struct backward *backward, uint64_t size, bool *ret_settled)
 {
-    ssize_t len = pread(backward->fd, backward->buffer, LINE_BYTES, (off_t)offset);
-    if (len <= 0)
-        return PYRO_JOB_END_NONE;
-    memset(backward->buffer + len, 0, PYRO_SCAN_PADDING);
-    const char *newline = memchr(backward->buffer, '\n', (size_t)len);
-    size_t line = newline ? (size_t)(newline - backward->buffer) : (size_t)len;
-    return pyro_job_end_read(backward->arena, (struct pyro_slice){backward->buffer, line});
-}
-
-static enum pyro_job_end search_backward(const struct backward *backward, uint64_t size)
-{
-    for (uint64_t end = size; end > 0;) {
+    enum pyro_job_end last = PYRO_JOB_END_NONE;
+    for (uint64_t end = size; end > 0 && !*ret_settled;) {
         uint64_t from = end > PIECE_BYTES ? end - PIECE_BYTES : 0;
-        ssize_t len = pread(backward->fd, backward->buffer, (size_t)(end - from) + OVERLAP_BYTES, (off_t)from);
+        ssize_t len = pread(backward->fd, backward->buffer, (size_t)(end - from) + AHEAD_BYTES, (off_t)from);
         if (len <= 0) /* it was cut short */
-            return PYRO_JOB_END_NONE;
+            break;
         memset(backward->buffer + len, 0, PYRO_SCAN_PADDING);
-        uint64_t offset = find_in(backward, from, (size_t)len);
-        if (offset != UINT64_MAX)
-            return read_at(backward, offset);
+        last = pyro_job_end_join(read_piece(backward, from, (size_t)len, end, ret_settled), last);
         end = from;
     }
-    return PYRO_JOB_END_NONE;
+    return last;
 }
 
 /* ---- Both ---- */
 
 static enum pyro_status find_in_part(const struct pyro_log *log, size_t part, struct pyro_arena *arena, char *buffer,
-                                     enum pyro_job_end *ret, struct pyro_error *error)
+                                     struct forward *later, struct pyro_error *error)
 {
     struct pyro_reader *reader = NULL;
     int fd;
@@ -113,7 +119,8 @@ static enum pyro_status find_in_part(const struct pyro_log *log, size_t part, st
     PYRO_TRY(pyro_reader_open(&log->parts[part], NULL, &reader, error));
     bool plain = pyro_reader_is_plain_file(reader, &fd, &size);
     if (plain)
-        *ret = search_backward(&(struct backward){fd, buffer, arena}, size);
+        later->last = pyro_job_end_join(search_backward(&(struct backward){fd, buffer, arena}, size, &later->settled),
+                                        later->last);
     pyro_reader_close(reader);
     if (plain)
         return PYRO_OK;
@@ -122,20 +129,22 @@ static enum pyro_status find_in_part(const struct pyro_log *log, size_t part, st
     one.parts = &log->parts[part];
     one.part_count = 1;
     PYRO_TRY(pyro_lines_read(&one, read_line, &forward, error));
-    *ret = forward.last;
+    later->last = pyro_job_end_join(forward.last, later->last);
+    later->settled = forward.settled;
     return PYRO_OK;
 }
 
 enum pyro_status pyro_last_job_find(const struct pyro_log *log, struct pyro_arena *arena, enum pyro_job_end *ret,
                                     struct pyro_error *error)
 {
-    char *buffer = pyro_allocate(NULL, PIECE_BYTES + OVERLAP_BYTES + PYRO_SCAN_PADDING);
+    char *buffer = pyro_allocate(NULL, PIECE_BYTES + AHEAD_BYTES + PYRO_SCAN_PADDING);
     enum pyro_status status = PYRO_OK;
-    *ret = PYRO_JOB_END_NONE;
+    struct forward later = {.arena = arena};
     if (!buffer)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while a log was read");
-    for (size_t i = log->part_count; i > 0 && status == PYRO_OK && *ret == PYRO_JOB_END_NONE; i--)
-        status = find_in_part(log, i - 1, arena, buffer, ret, error);
+    for (size_t i = log->part_count; i > 0 && status == PYRO_OK && !later.settled; i--)
+        status = find_in_part(log, i - 1, arena, buffer, &later, error);
+    *ret = later.last;
     pyro_release(NULL, buffer);
     return status;
 }

@@ -1,13 +1,12 @@
-/* Whether the job that ended last failed, for a log whose end is all that was read of it so far. */
+/* How the last jobs ended, for a log whose end is all that was read of it so far. */
 #ifndef PYRO_HISTORY_LAST_JOB_H
 #define PYRO_HISTORY_LAST_JOB_H
 
 #include "base/error.h"
 #include "base/memory/arena.h"
 #include "base/strings/slice.h"
+#include "model/outcome/run_outcome.h"
 #include "source/source.h"
-
-enum pyro_job_end { PYRO_JOB_END_NONE, PYRO_JOB_END_SUCCEEDED, PYRO_JOB_END_FAILED };
 
 /* Of a line, or its beginning, that is a SparkListenerJobEnd. `arena` is for the time of the call. */
 enum pyro_job_end pyro_job_end_read(struct pyro_arena *arena, struct pyro_slice line);

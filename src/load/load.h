@@ -32,6 +32,9 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
 
 /* Gives an application what a History Server shows of it, which is the application's then. */
 void pyro_load_show(struct pyro_app *app, struct pyro_history *history, const struct pyro_log *log);
+/* An application that runs, by the name of its log, has ended as truncated if the log was last changed more than
+ * `stale_ms` (0: a day) ago: at `changed_ms` since 1970, or PYRO_NONE if that is unknown. */
+void pyro_load_say_stale(struct pyro_app *app, int64_t changed_ms, int64_t stale_ms);
 /* As pyro_inputs_open() and pyro_app_load(). Where a log cannot be read, `unread` gets up to 1 MiB of its beginning,
  * decompressed, or of what its server answered instead; empty: nothing is known of it. */
 enum pyro_status pyro_inputs_open_keeping(const char *const *paths, size_t path_count,

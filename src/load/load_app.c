@@ -1,6 +1,7 @@
 /* A log's batches into the columns of an application. */
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/memory/allocator.h"
 #include "decode/artefact_guess.h"
@@ -101,6 +102,24 @@ static enum pyro_status refuse(const struct target *target, const struct pyro_lo
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }
 
+/* When its last part was changed, in ms since 1970; PYRO_NONE: it is not a file. */
+static int64_t modified_ms(const struct pyro_log *log)
+{
+    const struct pyro_log_part *last = log->part_count ? &log->parts[log->part_count - 1] : NULL;
+    struct stat status;
+    if (!last || !last->path.ptr || stat(last->path.ptr, &status) != 0 || !S_ISREG(status.st_mode))
+        return PYRO_NONE;
+    return (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;
+}
+
+void pyro_load_say_stale(struct pyro_app *app, int64_t changed_ms, int64_t stale_ms)
+{
+    enum pyro_run_outcome outcome = pyro_run_outcome_read(app->application.outcome);
+    if (outcome == PYRO_RUN_RUNNING)
+        app->application.outcome = pyro_slice_from(pyro_run_outcome_name(pyro_run_outcome_now(
+            outcome, changed_ms, (int64_t)time(NULL) * 1000, stale_ms ? stale_ms : PYRO_STALE_MS)));
+}
+
 static enum pyro_status finish(struct target *target, const struct pyro_log *log, struct pyro_app **ret,
                                struct pyro_error *error)
 {
@@ -127,10 +146,9 @@ static enum pyro_status begin_history(struct target *target, const struct pyro_l
 
 void pyro_load_show(struct pyro_app *app, struct pyro_history *history, const struct pyro_log *log)
 {
-    const struct pyro_log_part *last = log->part_count ? &log->parts[log->part_count - 1] : NULL;
     const struct pyro_application_row *row = &app->application;
     bool completed = history->end_ms >= 0 && !log->in_progress;
-    struct stat status;
+    int64_t changed_ms = modified_ms(log);
     app->history = history;
     app->listed = (struct pyro_attempt){
         .app_id = row->id,
@@ -141,10 +159,10 @@ void pyro_load_show(struct pyro_app *app, struct pyro_history *history, const st
         .start_ms = history->start_ms,
         .end_ms = completed ? history->end_ms : -1,
         .completed = completed,
+        .modified_ms = changed_ms != PYRO_NONE ? changed_ms : 0,
+        .outcome = pyro_run_outcome_read(row->outcome),
         .last_event_ms = -1,
     };
-    if (last && stat(last->path.ptr, &status) == 0 && S_ISREG(status.st_mode))
-        app->listed.modified_ms = (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;
 }
 
 /* The listener's history, as far as the log goes. */
@@ -182,6 +200,8 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
     struct pyro_stopwatch begun = pyro_phase_begin(&options->phases);
     if (status == PYRO_OK)
         status = finish(&target, log, &app, error);
+    if (app && status == PYRO_OK)
+        pyro_load_say_stale(app, modified_ms(log), options->stale_ms);
     if (app && status == PYRO_OK && target.with_history)
         status = give_history(&target, log, app, error);
     pyro_builder_done(&target.builder);

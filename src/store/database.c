@@ -106,6 +106,10 @@ static enum pyro_database_state prepare(sqlite3 *db, const struct pyro_database_
         state = check_pages(db);
     snprintf(stamp, sizeof(stamp), "PRAGMA application_id = %d; PRAGMA user_version = %d;", kind->application_id,
              kind->version);
+    bool lacks =
+        state == PYRO_DATABASE_GOOD && !empty && !older && kind->lacks && pyro_database_number(db, kind->lacks) == 1;
+    if (lacks && !pyro_database_run(db, kind->addition))
+        state = PYRO_DATABASE_UNUSABLE;
     const char *change = empty ? kind->schema : older ? kind->upgrade : NULL;
     if (state == PYRO_DATABASE_GOOD && change && (!pyro_database_run(db, change) || !pyro_database_run(db, stamp)))
         state = PYRO_DATABASE_UNUSABLE;
@@ -123,11 +127,15 @@ static enum pyro_database_state prepare_to_read(sqlite3 *db, const struct pyro_d
                                                 int64_t *ret_version, bool *ret_empty)
 {
     enum pyro_database_state state = recognise(db, kind, ret_version, ret_empty);
-    if (!may_upgrade(kind, state, *ret_version))
+    bool older = may_upgrade(kind, state, *ret_version);
+    bool lacks = state == PYRO_DATABASE_GOOD && !*ret_empty && kind->lacks && sqlite3_db_readonly(db, "main") == 0 &&
+                 pyro_database_number(db, kind->lacks) == 1;
+    if (!older && !lacks)
         return state;
     if (!pyro_database_run(db, "PRAGMA query_only = OFF"))
         return failure(sqlite3_errcode(db));
-    state = prepare(db, kind, ret_version);
+    enum pyro_database_state prepared = prepare(db, kind, ret_version);
+    state = older ? prepared : state; /* what is missing is not needed for everything */
     if (state == PYRO_DATABASE_GOOD && !pyro_database_run(db, "PRAGMA query_only = ON"))
         state = failure(sqlite3_errcode(db));
     return state;

@@ -9,10 +9,13 @@
 /* What identifies a file of one kind, and how it is made. */
 struct pyro_database_kind {
     int application_id, version;
-    int patience_ms;        /* how long a writer waits for another */
-    const char *before;     /* done to an empty file, outside of transactions; NULL: nothing */
-    const char *schema;     /* of an empty file, in one transaction with its stamp */
-    const char *upgrade;    /* of a file of the version before, in one transaction with its stamp; NULL: none */
+    int patience_ms;     /* how long a writer waits for another */
+    const char *before;  /* done to an empty file, outside of transactions; NULL: nothing */
+    const char *schema;  /* of an empty file, in one transaction with its stamp */
+    const char *upgrade; /* of a file of the version before, in one transaction with its stamp; NULL: none */
+    /* What files of this version may lack, since they were made before it was added: a statement that gives 1 where it
+     * is missing, and those that add it, in one transaction. A reader adds it too if it can. NULL: nothing. */
+    const char *lacks, *addition;
     const char *afterwards; /* done at each opening for writing, in the same transaction; NULL: nothing */
 };
 

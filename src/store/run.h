@@ -129,7 +129,7 @@ struct pyro_suggestion_row {
 /* What a store says of a run without its report. Texts are valid during the call that gives them; `attempt` is empty
  * where there is none, and any of the others may be null. */
 struct pyro_stored_run {
-    struct pyro_slice app_id, attempt, name, user, spark_version, status, path, source;
+    struct pyro_slice app_id, attempt, name, user, spark_version, status, outcome, path, source;
     int64_t start_ms, end_ms; /* PYRO_NONE: unknown */
     int64_t recorded_ms;
     bool knows_access; /* else `access` says nothing: who may see it is not known */

@@ -258,7 +258,7 @@ static int take_stored_run(void *context, const struct pyro_stored_run *run)
     struct shown_runs *runs = context;
     struct pyro_stored_run shown = *run;
     /* Not the ids, by which it is asked for. */
-    struct pyro_slice *const texts[] = {&shown.name, &shown.user, &shown.spark_version, &shown.status};
+    struct pyro_slice *const texts[] = {&shown.name, &shown.user, &shown.spark_version, &shown.status, &shown.outcome};
     pyro_arena_reset(&runs->arena);
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         show_text(runs, texts[i]);

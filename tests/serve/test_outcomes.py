@@ -1,4 +1,4 @@
-"""What lists say became of a run: completed, failed, running or truncated; and runs that have one id."""
+"""What became of a run: one word in reports, lists, pages, stores and tools; and runs that have one id."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -16,6 +17,7 @@ from servers.pyrometer import Server
 
 CORPUS = conftest.ROOT / "corpus" / "logs"
 FAILED, COMPLETED = CORPUS / "job_failed_udf.zst", CORPUS / "data_skew.zst"
+STREAMS = ("healthy_stream", "healthy_stream_windows", "stream_overrun")
 DAY_S = 86_400
 
 
@@ -40,16 +42,52 @@ def outcomes(server: Server) -> Dict[str, str]:
     return {Path(one["attempts"][0]["log"]).name: one["attempts"][0]["outcome"] for one in applications(server)}
 
 
-def test_lists_agree_with_reports(tmp_path: Path) -> None:
+def tool_says(server: Server, app: str) -> str:
+    call = {"name": "diagnose", "arguments": {"app": app}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).encode()
+    request = urllib.request.Request(f"http://{server.host}:{server.port}/mcp", data=body, headers={"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return str(json.loads(answer.read())["result"]["content"][0]["text"])
+
+
+def test_every_way_says_the_same_word(tmp_path: Path) -> None:
     logs = sorted(CORPUS.glob("*.zst"))
-    chosen = [*logs[::8], *(log for log in logs if "fail" in log.name)]
+    chosen = sorted({*logs[::8], *(log for log in logs if "fail" in log.name or log.stem in STREAMS or log.stem == "result_limit")})
+    folder, store = tmp_path / "logs", tmp_path / "runs.sqlite"
+    folder.mkdir()
     for log in chosen:
-        shutil.copy(log, tmp_path / log.name)
-    with Server(tmp_path) as server:
-        shown = outcomes(server)
-    expected = {log.name: conftest.run_on_log(log).json["application"]["status"] for log in chosen}
-    assert shown == expected
-    assert set(expected.values()) == {"completed", "failed"}
+        shutil.copy(log, folder / log.name)
+    reports = {log.name: conftest.run_on_log(log).json for log in chosen}
+    expected = {name: report["application"]["outcome"] for name, report in reports.items()}
+    assert {name[:-4]: expected[name] for name in (f"{stem}.zst" for stem in STREAMS)} == dict.fromkeys(STREAMS, "stopped")
+    assert set(expected.values()) == {"completed", "job_failed", "failed", "stopped"}
+    for log in chosen:
+        word = expected[log.name].replace("_", " ")
+        for form, before in (("text", "    "), ("markdown", "| ")):
+            text = conftest.run_on_log(log, form=form).out.decode()
+            assert f"{before}{word}" in text[:1500], (log.name, form)
+    kinds = {name: report for name, report in reports.items() if name[:-4] in (*STREAMS, "result_limit", "data_skew")}
+    command = [str(conftest.binary_path()), "diagnose", "--store", f"sqlite:{store}", *(str(folder / name) for name in kinds)]
+    assert conftest.run_command(command).exit == 0
+    kept = [str(conftest.binary_path()), "sql", "--format", "json", str(folder / "result_limit.zst"), "SELECT outcome FROM applications"]
+    assert conftest.run_command(kept).json == [{"outcome": "job_failed"}]
+    with Server(folder) as server:
+        assert outcomes(server) == expected
+        for name in ("result_limit.zst", "healthy_stream.zst"):
+            said = tool_says(server, reports[name]["application"]["id"])
+            assert f", {expected[name]}, took" in said, said[:300]
+    with Server(Path(f"sqlite:{store}")) as server:
+        by_id = {report["application"]["id"]: expected[name] for name, report in kinds.items()}
+        assert {one["id"]: one["attempts"][0]["outcome"] for one in applications(server)} == by_id
+
+
+@pytest.mark.parametrize("log", conftest.corpus_logs())
+def test_stopped_streams_have_no_failed_job(log: Path) -> None:
+    report = conftest.run_on_log(log).json
+    outcome, rules = report["application"]["outcome"], {finding["rule"] for finding in report["findings"]}
+    assert (report["application"]["status"] == "failed") == (outcome == "failed")
+    assert outcome != "stopped" or "job-failed" not in rules
+    assert (report["failure"] is not None) == (outcome in ("failed", "job_failed")), outcome
 
 
 def test_the_last_job_is_found_wherever_it_is(tmp_path: Path) -> None:
@@ -61,14 +99,18 @@ def test_the_last_job_is_found_wherever_it_is(tmp_path: Path) -> None:
     trap = b'{"Event":"SparkListenerBlockUpdated","Block Updated Info":{"Note":"%s \\"SparkListenerJobEnd\\" JobSucceeded"}}\n'
     noise = [trap % (b"x" * (i % 300)) for i in range(14_000)]
     assert sum(map(len, noise)) > 3 << 20
+    canceled = lines[end][: lines[end].index(b'"Job Result"')] + b'"Job Result":{"Result":"JobFailed","Exception":{"Message":"Job 3 cancelled as asked"}}}\n'
     last = max(i for i, line in enumerate(lines) if event(line, "ApplicationEnd"))
     code = json.loads(lines[last])
     variants = {
         "plain": (lines, "failed"),
         "far": ([*lines[: end + 1], *noise, *lines[end + 1 :]], "failed"),
         "succeeded": ([*lines[:end], lines[end][: lines[end].index(b'"Job Result"')] + b'"Job Result":{"Result":"JobSucceeded"}}\n', *noise, *lines[end + 1 :]], "completed"),
+        "canceled": ([*lines[:end], canceled, *lines[end + 1 :]], "stopped"),
+        "canceled_after": ([*lines[: end + 1], *noise[:9000], canceled, *noise, canceled, *lines[end + 1 :]], "failed"),
+        "canceled_all": ([*(canceled if event(line, "JobEnd") else line for line in lines), *noise], "stopped"),
         "no_jobs": ([line for line in lines if not event(line, "JobEnd")], "completed"),
-        "exit_code": ([*lines[:last], json.dumps({**code, "ExitCode": 0}).encode() + b"\n", *lines[last + 1 :]], "completed"),
+        "exit_code": ([*lines[:last], json.dumps({**code, "ExitCode": 0}).encode() + b"\n", *lines[last + 1 :]], "job_failed"),
         "exit_code_1": ([*lines[:last], json.dumps({**code, "ExitCode": 1}).encode() + b"\n", *lines[last + 1 :]], "failed"),
     }
     for name, (content, _) in variants.items():
@@ -85,7 +127,7 @@ def test_the_last_job_is_found_wherever_it_is(tmp_path: Path) -> None:
         shown = {one["id"]: one["attempts"][0]["outcome"] for one in applications(server)}
         for name, (_, expected) in variants.items():
             report = json.loads(server.request("GET", f"/pyrometer/v1/applications/{name}/-/report")[2])
-            assert report["application"]["status"] == expected, name
+            assert report["application"]["outcome"] == expected, name
     assert shown == {
         **{name: expected for name, (_, expected) in variants.items()},
         **{f"{name}_zst": expected for name, (_, expected) in variants.items()},
@@ -94,7 +136,7 @@ def test_the_last_job_is_found_wherever_it_is(tmp_path: Path) -> None:
 
 
 def test_logs_without_an_end(tmp_path: Path) -> None:
-    """Running while they grow, truncated when they have not for a day; then they end at their last event."""
+    """Truncated, or running by their name unless they have not grown for a day; then they end at their last event."""
     lines = text_of(COMPLETED).splitlines(keepends=True)
     app = id_of(lines)
     stop = len(lines) * 2 // 3
@@ -105,22 +147,33 @@ def test_logs_without_an_end(tmp_path: Path) -> None:
         path.write_bytes(b"".join(cut).replace(app.encode(), name.encode()))
         os.utime(path, (now - age_s, now - age_s))
     shutil.copy(COMPLETED, tmp_path / COMPLETED.name)
-    expected = {"fresh.inprogress": "running", "fresh": "running", "stale.inprogress": "truncated", "stale": "truncated", COMPLETED.name: "completed"}
+    closed = tmp_path / "closed.inprogress"
+    closed.write_bytes(b"".join(lines).replace(app.encode(), closed.name.encode()))
+    expected = {"closed.inprogress": "completed", "fresh.inprogress": "running", "fresh": "truncated", "stale.inprogress": "truncated", "stale": "truncated", COMPLETED.name: "completed"}
     with Server(tmp_path) as server:
         assert outcomes(server) == expected
         for state in ("completed", "running", "truncated", "failed"):
             named = {Path(one["attempts"][0]["log"]).name for one in applications(server, f"status={state}")}
             assert named == {name for name, outcome in expected.items() if outcome == state}
         listed = applications(server)
-        assert [one["id"] for one in listed[:2]] in (["fresh", "fresh.inprogress"], ["fresh.inprogress", "fresh"])
+        assert listed[0]["id"] == "fresh.inprogress"
+        for name, outcome in expected.items():
+            log = tmp_path / name
+            served = next(one["id"] for one in listed if one["attempts"][0]["log"] == str(log))
+            report = json.loads(server.request("GET", f"/pyrometer/v1/applications/{served}/-/report")[2])
+            own = conftest.run_command([str(conftest.binary_path()), "diagnose", "--format", "json", str(log)])
+            assert report["application"]["outcome"] == outcome == own.json["application"]["outcome"], name
         ended = next(one["attempts"][0] for one in listed if one["id"] == app)
         lost = next(one["attempts"][0] for one in listed if one["id"] == "stale")
         assert lost["start_ms"] < lost["last_event_ms"] <= ended["end_ms"] == ended["last_event_ms"]
         assert all(one["attempts"][0]["completed"] is (one["id"] == app) for one in listed)
         spark = {one["id"]: one["attempts"][0]["completed"] for one in json.loads(server.get("applications")[2])}
         assert spark == {one["id"]: one["id"] == app for one in listed}, "in Spark's own words"
+    os.utime(tmp_path / "fresh.inprogress", (now - 3600, now - 3600))
     with Server(tmp_path, "--stale-after", "30m") as server:
-        assert outcomes(server) == {**expected, "fresh": "truncated"}
+        assert outcomes(server) == {**expected, "fresh.inprogress": "truncated"}
+        report = json.loads(server.request("GET", "/pyrometer/v1/applications/fresh.inprogress/-/report")[2])
+        assert report["application"]["outcome"] == "truncated"
     for wrong in ("soon", "0s", "-1h"):
         run = conftest.run_command([str(conftest.binary_path()), "serve", str(tmp_path), "--stale-after", wrong])
         assert run.exit == 2 and b"--stale-after" in run.err

@@ -183,7 +183,7 @@ def test_failed_and_truncated_runs_look_like_it(browser: Any, tmp_path: Path, th
     """With answers as a server gives them that knows what became of a run."""
     with Server(tmp_path) as server:
         page = Watched(browser, theme=theme, origin=f"http://{server.host}:{server.port}")
-        outcomes = ["completed", "failed", "running", "truncated"]
+        outcomes = ["completed", "failed", "running", "truncated", "job_failed", "stopped"]
 
         def answer(route: Any) -> None:
             wanted = re.search(r"status=(\w+)", route.request.url)
@@ -191,7 +191,7 @@ def test_failed_and_truncated_runs_look_like_it(browser: Any, tmp_path: Path, th
                 one: {
                     **dict(attempt=None, user="ann", start_ms=i, duration_ms=None, spark_version="3.5.6"),
                     **dict(log=f"/logs/{one}", log_bytes=1, stored=False, end_ms=None, last_event_ms=1795281484898),
-                    **dict(completed=one in ("completed", "failed"), outcome=one),
+                    **dict(completed=one not in ("running", "truncated"), outcome=one),
                 }
                 for i, one in enumerate(outcomes)
                 if not wanted or wanted.group(1) == one
@@ -201,23 +201,24 @@ def test_failed_and_truncated_runs_look_like_it(browser: Any, tmp_path: Path, th
                 {"id": f"local-1~{i}" if i else "local-1", "name": one, "attempts": [attempt], "past_runs_ms": []}
                 for i, (one, attempt) in enumerate(attempts.items())
             ]
-            route.fulfill(json={"total": len(apps), "all": 4, "users": ["ann"], "applications": apps, "unreadable": []})
+            route.fulfill(json={"total": len(apps), "all": 6, "users": ["ann"], "applications": apps, "unreadable": []})
 
         page.page.route("**/pyrometer/v1/applications?*", answer)
         try:
             page.open(f"{page.origin}/")
             shown = page.page.locator("tbody .status")
-            assert shown.all_inner_texts() == outcomes
+            assert shown.all_inner_texts() == [one.replace("_", " ") for one in outcomes]
             colours = [one.evaluate("one => getComputedStyle(one).color") for one in shown.all()]
-            assert len(set(colours)) == 4
+            assert len(set(colours)) == 4 and colours[4] == colours[1] and colours[5] == colours[3]
             red, green, _ = (int(part) for part in re.findall(r"\d+", colours[1])[:3])
             assert red > green + 50, "failed is red"
-            assert "has not grown for a day" in (shown.nth(3).get_attribute("title") or "")
+            assert "nothing writes it any more" in (shown.nth(3).get_attribute("title") or "")
             assert "2026-11-21 17:18:04" in page.page.locator("tbody tr").nth(3).inner_text()
             links = [link.get_attribute("href") for link in page.page.locator("tbody a.row-link").all()]
-            assert len(set(links)) == 4
+            assert len(set(links)) == 6
             state = page.page.get_by_label("State")
-            assert state.locator("option").all_inner_texts() == ["all", *outcomes]
+            order = ["completed", "job failed", "failed", "stopped", "truncated", "running"]
+            assert state.locator("option").all_inner_texts() == ["all", *order]
             state.select_option("failed")
             page.until("document.querySelectorAll('tbody tr').length === 1")
             if AXE.is_file():

@@ -1,5 +1,6 @@
 /** The frame around every page: header, navigation, keyboard, the page that the address names. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { OUTCOME_TITLES, outcomeOfReport } from "./applications/outcome";
 import { appAddress, available, fromDisk, refresh, useDocument } from "./data/documents";
 import { useChanges } from "./data/events";
 import { takesFeedback, useServer } from "./data/server";
@@ -50,7 +51,7 @@ function AppTitle({ app, attempt }: { app: string; attempt: string }) {
                 {attempt !== "-" && <span>attempt {attempt}</span>}
                 {row && (
                     <>
-                        <Status status={row.status} />
+                        <Status status={outcomeOfReport(row)} title={OUTCOME_TITLES[outcomeOfReport(row)]} />
                         <span>{duration(row.duration_ms)}</span>
                         <span>{time(row.start_ms)} UTC</span>
                         {row.spark_version && <span>Spark {row.spark_version}</span>}

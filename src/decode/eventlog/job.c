@@ -164,7 +164,7 @@ bool pyro_decode_job_end(struct pyro_json_reader *json, struct pyro_builder *bui
     if (known)
         job->status = pyro_intern_slice(builder->app->strings, pyro_slice_from(failed ? "failed" : "succeeded"));
     job->failure = failed ? message : PYRO_SLICE_NULL;
-    builder->last_job_end = job - builder->app->jobs.items;
+    builder->last_job = pyro_job_end_join(builder->last_job, pyro_job_end_of(failed, message));
     pyro_build_scheduling_time(builder, completed_ms);
     bool repeated = pyro_build_identity(builder, PYRO_IDENTITY_JOB_END, (uint64_t)id);
     builder->app->repeats.failed_jobs += repeated && failed;

@@ -53,7 +53,7 @@ static enum pyro_status all_applications(struct pyro_fleet_view *view, struct py
 
 /* ---- One application ---- */
 
-enum column { APP_ID, ATTEMPT, START, DURATION, INPUT, CORE, STATUS, VERSION, SPARK };
+enum column { APP_ID, ATTEMPT, START, DURATION, INPUT, CORE, STATUS, VERSION, SPARK, OUTCOME };
 
 struct history {
     struct pyro_query_answer answer; /* newest first */
@@ -110,7 +110,7 @@ static void add_runs(struct pyro_fleet_view *view, struct history *history)
     pyro_fleet_column(table, "start_ms", "Start", FLEET_TIME);
     pyro_fleet_column(table, "app_id", "Run", FLEET_TEXT);
     pyro_fleet_column(table, "attempt", "Attempt", FLEET_TEXT);
-    pyro_fleet_column(table, "status", "Status", FLEET_TEXT);
+    pyro_fleet_column(table, "outcome", "Outcome", FLEET_TEXT);
     pyro_fleet_column(table, "duration_ms", "Duration", FLEET_MS);
     pyro_fleet_column(table, "adjusted_ms", "Adjusted for input", FLEET_MS);
     pyro_fleet_column(table, "z", "Modified z", FLEET_RATIO);
@@ -120,6 +120,7 @@ static void add_runs(struct pyro_fleet_view *view, struct history *history)
     pyro_fleet_column(table, "core_ms", "Core hours", FLEET_CORE_MS);
     pyro_fleet_column(table, "version", "Version", FLEET_TEXT);
     pyro_fleet_column(table, "spark_version", "Spark", FLEET_TEXT);
+    pyro_fleet_column(table, "status", "Status", FLEET_TEXT);
     bool grouped = pyro_fleet_further_column(view, table);
     for (size_t row = 0; row < answer->row_count; row++) {
         bool judged = next > 0 && history->rows[next - 1] == row;
@@ -130,7 +131,8 @@ static void add_runs(struct pyro_fleet_view *view, struct history *history)
         pyro_fleet_add(view, table, pyro_answer_value(answer, row, START));
         pyro_fleet_add(view, table, pyro_answer_value(answer, row, APP_ID));
         pyro_fleet_add(view, table, pyro_answer_value(answer, row, ATTEMPT));
-        pyro_fleet_add(view, table, pyro_answer_value(answer, row, STATUS));
+        struct pyro_slice outcome = pyro_answer_text(answer, row, OUTCOME);
+        pyro_fleet_add_text(view, table, outcome.ptr ? outcome : pyro_answer_text(answer, row, STATUS));
         pyro_fleet_add(view, table, pyro_answer_value(answer, row, DURATION));
         pyro_fleet_add_real(view, table, exp(y));
         pyro_fleet_add_real(view, table, z);
@@ -140,6 +142,7 @@ static void add_runs(struct pyro_fleet_view *view, struct history *history)
         pyro_fleet_add(view, table, pyro_answer_value(answer, row, CORE));
         pyro_fleet_add(view, table, pyro_answer_value(answer, row, VERSION));
         pyro_fleet_add(view, table, pyro_answer_value(answer, row, SPARK));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, row, STATUS));
         if (grouped)
             pyro_fleet_add(view, table, pyro_fleet_by_value(view, answer, row));
     }
@@ -207,7 +210,7 @@ static enum pyro_status add_changes(struct pyro_fleet_view *view, const struct h
 enum pyro_status pyro_fleet_runs(struct pyro_fleet_view *view, struct pyro_error *error)
 {
     static const char fields[] = "\"app_id\",\"attempt\",\"start_ms\",\"duration_ms\",\"input_bytes\",\"core_ms\","
-                                 "\"status\",\"version\",\"spark_version\"";
+                                 "\"status\",\"version\",\"spark_version\",\"outcome\"";
     struct history history = {.count = 0};
     if (!view->options->app)
         return all_applications(view, error);

@@ -1,6 +1,7 @@
 /* Writing a comparison: as text, Markdown or JSON. */
 #include "report/comparison/comparison.h"
 
+#include "analyze/app_facts.h"
 #include "base/options.h"
 #include "report/shared/draw.h"
 #include "report/shared/finding_facts.h"
@@ -19,9 +20,9 @@ static void add_side(struct pyro_strbuf *line, const struct pyro_app *app, const
     pyro_human_time(line, row->start_ms, options->utc_offset_s);
     pyro_strbuf_add_text(line, ", ");
     pyro_human_ms(line, row->duration_ms);
-    if (row->status.len && !pyro_slice_is(row->status, "completed")) {
+    if (row->outcome.len && pyro_app_outcome(app) != PYRO_RUN_COMPLETED) {
         pyro_strbuf_add_text(line, ", ");
-        pyro_strbuf_add_slice(line, row->status);
+        pyro_strbuf_add_text(line, pyro_run_outcome_words(pyro_app_outcome(app)));
     }
 }
 

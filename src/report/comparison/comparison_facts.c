@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "analyze/app_facts.h"
 #include "base/numbers/saturate.h"
 #include "report/comparison/comparison.h"
 #include "report/shared/finding_facts.h"
@@ -212,12 +213,11 @@ void pyro_comparison_caveats(struct pyro_strbuf *buffer, const struct pyro_compa
 {
     for (int after = 0; after < 2; after++) {
         const struct pyro_app *app = app_of(comparison, after != 0);
-        bool ended =
-            pyro_slice_is(app->application.status, "completed") || pyro_slice_is(app->application.status, "failed");
-        if (ended && app->integrity.confidence >= 0.9)
+        enum pyro_run_outcome outcome = pyro_app_outcome(app);
+        if (pyro_run_outcome_ended(outcome) && app->integrity.confidence >= 0.9)
             continue;
         pyro_strbuf_printf(buffer, "The log of the run %s is incomplete (", after ? "after" : "before");
-        pyro_strbuf_add_slice(buffer, app->application.status);
+        pyro_strbuf_add_text(buffer, pyro_run_outcome_words(outcome));
         pyro_strbuf_add_text(buffer, ", confidence ");
         pyro_human_hundredths(buffer, app->integrity.confidence);
         pyro_strbuf_add_text(buffer, "): missing parts count as removed.\n");

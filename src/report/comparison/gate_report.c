@@ -63,6 +63,7 @@ static void write_side(struct pyro_json_writer *json, const char *key, const str
     pyro_json_text(json, "name", app->application.name);
     pyro_json_text(json, "attempt", app->application.attempt);
     pyro_json_text(json, "status", app->application.status);
+    pyro_json_text(json, "outcome", app->application.outcome);
     pyro_json_real(json, "confidence", app->integrity.confidence);
     pyro_json_text(json, "path", app->path);
     pyro_json_end(json, '}');

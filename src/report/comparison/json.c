@@ -18,6 +18,7 @@ static void write_side(struct pyro_json_writer *json, const char *key, const str
     pyro_json_int(json, "start_ms", row->start_ms);
     pyro_json_int(json, "duration_ms", row->duration_ms);
     pyro_json_text(json, "status", row->status);
+    pyro_json_text(json, "outcome", row->outcome);
     pyro_json_real(json, "confidence", app->integrity.confidence);
     pyro_json_text(json, "path", app->path);
     pyro_json_end(json, '}');

@@ -24,6 +24,7 @@ static void write_application(struct pyro_json_writer *json, const struct pyro_a
     pyro_json_int(json, "duration_ms", row->duration_ms);
     pyro_json_text(json, "status", row->status);
     pyro_json_int(json, "exit_code", row->exit_code);
+    pyro_json_text(json, "outcome", row->outcome);
     pyro_json_end(json, '}');
 }
 

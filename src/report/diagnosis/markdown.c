@@ -1,4 +1,5 @@
 /* The same report as GitHub-flavoured Markdown. */
+#include "analyze/app_facts.h"
 #include "report/cost/cost.h"
 #include "report/diagnosis/outline.h"
 #include "report/renderers.h"
@@ -24,14 +25,14 @@ static void write_title(const struct pyro_outline *outline, const struct pyro_di
     const struct pyro_application_row *row = &app->application;
     pyro_strbuf_add_slice(line, pyro_fact_name(app));
     add_line(out, "# Spark optimization report: ", line);
-    pyro_strbuf_add_text(out,
-                         "\n| Application | Spark | Status | Started | Duration | Jobs | Stages | Tasks | Executors |\n"
-                         "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n| ");
+    pyro_strbuf_add_text(
+        out, "\n| Application | Spark | Outcome | Started | Duration | Jobs | Stages | Tasks | Executors |\n"
+             "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n| ");
     pyro_add_markdown(out, row->id);
     pyro_strbuf_add_text(out, " | ");
     pyro_add_markdown(out, row->spark_version);
     pyro_strbuf_add_text(out, " | ");
-    pyro_add_markdown(out, row->status);
+    pyro_strbuf_add_text(out, row->outcome.len ? pyro_run_outcome_words(pyro_app_outcome(app)) : "");
     pyro_strbuf_add_text(out, " | ");
     pyro_human_time(out, row->start_ms, options->utc_offset_s);
     pyro_strbuf_add_text(out, " | ");

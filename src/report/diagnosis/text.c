@@ -1,6 +1,7 @@
 /* The report for people. */
 #include <stdio.h>
 
+#include "analyze/app_facts.h"
 #include "report/cost/cost.h"
 #include "report/diagnosis/outline.h"
 #include "report/renderers.h"
@@ -40,9 +41,9 @@ static void write_title(struct pyro_page *page, const struct pyro_diagnosis *dia
         pyro_strbuf_add_text(line, "    Spark ");
         pyro_strbuf_add_slice(line, row->spark_version);
     }
-    if (row->status.len) {
+    if (row->outcome.len) {
         pyro_strbuf_add_text(line, "    ");
-        pyro_strbuf_add_slice(line, row->status);
+        pyro_strbuf_add_text(line, pyro_run_outcome_words(pyro_app_outcome(app)));
     }
     pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
 

@@ -7,7 +7,10 @@ enum { TEXT_MAX = 200 };
 struct pyro_app_failure pyro_app_failure(const struct pyro_diagnosis *diagnosis)
 {
     const struct pyro_app *app = diagnosis->app;
-    struct pyro_app_failure failure = {.failed = pyro_app_failed(app) || pyro_app_ended_in_failure(app), .stage = -1};
+    enum pyro_run_outcome outcome = pyro_app_outcome(app);
+    struct pyro_app_failure failure = {.failed = outcome == PYRO_RUN_FAILED || outcome == PYRO_RUN_JOB_FAILED ||
+                                                 (!pyro_run_outcome_ended(outcome) && pyro_app_ended_in_failure(app)),
+                                       .stage = -1};
     for (size_t i = app->jobs.count; failure.failed && !failure.job && i-- > 0;)
         if (pyro_job_failed(&app->jobs.items[i]))
             failure.job = &app->jobs.items[i];

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "analyze/app_facts.h"
 #include "report/cost/cost.h"
 #include "text/humanize.h"
 
@@ -206,8 +207,10 @@ void pyro_fact_verdict(struct pyro_strbuf *buffer, const struct pyro_diagnosis *
         if ((unsigned)diagnosis->findings[i].severity < 4)
             counts[diagnosis->findings[i].severity]++;
     size_t all = diagnosis->finding_count, above = all - counts[PYRO_SEVERITY_LOW];
-    if (pyro_slice_is(diagnosis->app->application.status, "failed"))
-        pyro_strbuf_add_text(buffer, "The application failed. ");
+    enum pyro_run_outcome outcome = pyro_app_outcome(diagnosis->app);
+    pyro_strbuf_add_text(buffer, outcome == PYRO_RUN_FAILED       ? "The application failed. "
+                                 : outcome == PYRO_RUN_JOB_FAILED ? "The last job failed. "
+                                                                  : "");
     if (!diagnosis->finding_count) {
         pyro_strbuf_add_text(buffer, "No findings.");
     } else if (!above) {

@@ -118,7 +118,7 @@ static void write_past_runs(struct pyro_json_writer *json, const struct run *run
 static void write_attempt(struct pyro_json_writer *json, const struct pyro_catalog_list *list,
                           const struct pyro_attempt *attempt, const struct api_selection *selection)
 {
-    enum pyro_catalog_outcome outcome = pyro_catalog_outcome(attempt, selection->now_ms, selection->stale_ms);
+    enum pyro_run_outcome outcome = pyro_catalog_outcome(attempt, selection->now_ms, selection->stale_ms);
     struct pyro_catalog_log_info log = pyro_catalog_list_log(list, attempt);
     pyro_json_begin(json, NULL, '{');
     pyro_json_text(json, "attempt", attempt->attempt_id);
@@ -127,7 +127,7 @@ static void write_attempt(struct pyro_json_writer *json, const struct pyro_catal
     pyro_json_int(json, "end_ms", attempt->completed ? attempt->end_ms : PYRO_NONE);
     pyro_json_int(json, "duration_ms", pyro_api_duration(attempt));
     pyro_json_bool(json, "completed", attempt->completed);
-    pyro_json_string(json, "outcome", pyro_catalog_outcome_name(outcome));
+    pyro_json_string(json, "outcome", pyro_run_outcome_name(outcome));
     pyro_json_int(json, "last_event_ms", pyro_catalog_last_ms(attempt));
     pyro_json_text(json, "spark_version", attempt->version);
     pyro_json_text(json, "log", log.path);

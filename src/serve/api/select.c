@@ -8,13 +8,17 @@
 #include "serve/shared.h"
 
 enum { LIMIT_MAX = 1000, LIMIT = 100 };
-enum { STATUS_ANY = PYRO_CATALOG_OUTCOMES };
+enum { STATUS_ANY = PYRO_RUN_OUTCOMES };
 enum { SORT_END, SORT_START, SORT_DURATION, SORT_NAME, SORT_USER, SORT_VERSION, SORT_BYTES };
 
 bool pyro_api_read_selection(struct api_request *request, struct api_selection *ret)
 {
-    static const char *const statuses[] = {"completed", "failed", "running", "truncated", "any", NULL},
-                             *const sorts[] = {"end", "start", "duration", "name", "user", "version", "bytes", NULL},
+    static const char *const statuses[] = {
+#define PYRO_RUN_OUTCOME(id, name, words, status, meaning) name,
+#include "model/outcome/run_outcomes.def"
+#undef PYRO_RUN_OUTCOME
+        "any", NULL};
+    static const char *const sorts[] = {"end", "start", "duration", "name", "user", "version", "bytes", NULL},
                              *const orders[] = {"desc", "asc", NULL};
     size_t order;
     ret->search = pyro_serve_parameter(request->http, "search");
@@ -74,7 +78,7 @@ static bool is_of_user(const struct pyro_catalog_app *app, struct pyro_slice use
     return is;
 }
 
-static enum pyro_catalog_outcome outcome_of(const struct api_selection *selection, const struct pyro_attempt *attempt)
+static enum pyro_run_outcome outcome_of(const struct api_selection *selection, const struct pyro_attempt *attempt)
 {
     return pyro_catalog_outcome(attempt, selection->now_ms, selection->stale_ms);
 }
@@ -138,7 +142,7 @@ static struct sorted key_of(const struct pyro_catalog_list *list, const struct p
         break;
     default:
         /* running ones end last */
-        key.number = outcome_of(selection, newest) == PYRO_CATALOG_RUNNING ? INT64_MAX : pyro_catalog_last_ms(newest);
+        key.number = outcome_of(selection, newest) == PYRO_RUN_RUNNING ? INT64_MAX : pyro_catalog_last_ms(newest);
     }
     key.known = sort >= SORT_NAME && sort <= SORT_VERSION ? key.text.ptr != NULL : key.number != PYRO_NONE;
     return key;

@@ -56,7 +56,7 @@ static struct pyro_server *create(const struct pyro_server_options *options)
     server->shared.limiter = &server->limiter;
     server->shared.max_upload_bytes = server->max_upload_bytes;
     server->shared.store = options->store;
-    server->shared.stale_ms = options->stale_ms ? options->stale_ms : PYRO_CATALOG_STALE_MS;
+    server->shared.stale_ms = options->stale_ms ? options->stale_ms : PYRO_STALE_MS;
     server->shared.prices = options->prices;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -123,7 +123,8 @@ static enum pyro_status open_catalog(struct pyro_server *server, const char *con
         .store = options->store,
         .load = {.size = sizeof(wanted.load),
                  .wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_TASK_METRICS | PYRO_WANT_PLAN_CHANGES,
-                 .redaction = options->redaction},
+                 .redaction = options->redaction,
+                 .stale_ms = server->shared.stale_ms},
         .rules = {.size = sizeof(wanted.rules), .config = options->config, .prices = options->prices},
     };
     return pyro_catalog_open(&wanted, &server->catalog, error);

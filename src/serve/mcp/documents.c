@@ -153,7 +153,8 @@ void pyro_mcp_headline(struct mcp_call *call, const json_t *report)
         call, "%s%s%s \"%s\": Spark %s on %s, %s, took %s from %s; %" PRId64 " executors, %" PRId64 " cores at most",
         pyro_mcp_text_of(app, "id"), pyro_mcp_has(app, "attempt") ? "/" : "", pyro_mcp_text_of(app, "attempt"),
         pyro_mcp_text_of(app, "name"), pyro_mcp_text_of(app, "spark_version"), pyro_mcp_text_of(report, "platform"),
-        pyro_mcp_text_of(app, "status"), pyro_mcp_ms(&words, pyro_mcp_int_of(app, "duration_ms")),
+        pyro_mcp_text_of(app, pyro_mcp_has(app, "outcome") ? "outcome" : "status"),
+        pyro_mcp_ms(&words, pyro_mcp_int_of(app, "duration_ms")),
         pyro_mcp_time(&words, pyro_mcp_int_of(app, "start_ms")), pyro_mcp_int_of(totals, "executors"),
         pyro_mcp_int_of(totals, "cores_peak"));
 }

@@ -26,7 +26,7 @@ struct pyro_mcp {
     const struct pyro_prices *prices; /* or NULL */
     struct serve_ticket *ticket;      /* whether a call is to go on; NULL: always */
     const char *refusal;              /* what calls are answered with, as there is no room for them; NULL: there is */
-    int64_t stale_ms;                 /* of serve_shared; 0: PYRO_CATALOG_STALE_MS */
+    int64_t stale_ms;                 /* of serve_shared; 0: PYRO_STALE_MS */
     unsigned query_ms;                /* of `pyrometer mcp`: for each statement */
 };
 

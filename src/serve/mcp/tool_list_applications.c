@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/numbers/saturate.h"
+#include "base/options.h"
 #include "serve/mcp/mcp.h"
 
 /* One attempt of an application that was asked for. */
@@ -49,9 +50,9 @@ static bool contains(struct pyro_slice text, const char *part)
 
 static const char *outcome_name(const struct mcp_call *call, const struct pyro_attempt *attempt)
 {
-    int64_t stale_ms = call->mcp->stale_ms ? call->mcp->stale_ms : PYRO_CATALOG_STALE_MS;
+    int64_t stale_ms = call->mcp->stale_ms ? call->mcp->stale_ms : PYRO_STALE_MS;
 
-    return pyro_catalog_outcome_name(pyro_catalog_outcome(attempt, (int64_t)time(NULL) * 1000, stale_ms));
+    return pyro_run_outcome_name(pyro_catalog_outcome(attempt, (int64_t)time(NULL) * 1000, stale_ms));
 }
 
 static bool is_wanted(const struct mcp_call *call, const struct row *row)
@@ -115,7 +116,8 @@ static void run(struct mcp_call *call)
 static const struct mcp_parameter parameters[] = {
     {"search", MCP_TEXT, false, "Part of a name or an id, case-insensitive", NULL},
     {"user", MCP_TEXT, false, "Only applications of this user", NULL},
-    {"status", MCP_TEXT, false, "Only applications in this state", "completed failed running truncated"},
+    {"status", MCP_TEXT, false, "Only applications in this state",
+     "completed job_failed failed stopped truncated running"},
     {"sort", MCP_TEXT, false, "Order: newest first, longest first, or by name (default: start)", "start duration name"},
     {0},
 };

@@ -95,6 +95,7 @@ static void add_columns(const struct of_run *of, const struct pyro_run *run)
     run_int(of, "input_bytes", run->input_bytes);
     run_text(of, "source", run->source);
     run_int(of, "is_final_attempt", run->is_final_attempt);
+    run_text(of, "outcome", row->outcome);
 }
 
 static void add_pairs(struct pyro_strbuf *to, const char *name, const struct pyro_run_pair *pairs, size_t count)

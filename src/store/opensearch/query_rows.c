@@ -130,9 +130,9 @@ static void add_order(struct asking *asking)
 /* Numbers and names are in columns, which are read many times faster than documents; long texts do not. */
 static bool has_column(const struct pyro_query_field *field)
 {
-    static const char *const names[] = {"app_id", "attempt",     "name",     "user",    "spark_version",
-                                        "status", "application", "type",     "version", "tag",
-                                        "queue",  "rule",        "category", "severity"};
+    static const char *const names[] = {"app_id", "attempt",     "name",     "user",     "spark_version",
+                                        "status", "application", "type",     "version",  "tag",
+                                        "queue",  "rule",        "category", "severity", "outcome"};
     if (pyro_opensearch_is_pair(field))
         return false;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

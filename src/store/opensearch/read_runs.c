@@ -298,6 +298,7 @@ static int give_stored(void *context, const json_t *hit)
         .user = pyro_opensearch_text(source, "user"),
         .spark_version = pyro_opensearch_text(source, "spark_version"),
         .status = pyro_opensearch_text(source, "status"),
+        .outcome = pyro_opensearch_text(source, "outcome"),
         .path = pyro_opensearch_text(source, "path"),
         .source = pyro_opensearch_text(source, "source"),
         .start_ms = pyro_opensearch_int(source, "start_ms"),

@@ -1,4 +1,5 @@
 /* Runs and feedback, as they were kept. */
+#include <stdio.h>
 #include <string.h>
 
 #include "store/sqlite/sqlite.h"
@@ -120,13 +121,14 @@ enum pyro_status pyro_sqlite_each_stored(void *state, int (*take)(void *context,
     int64_t tables = pyro_database_number(store->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'run_access'");
     if (tables < 0)
         return pyro_sqlite_fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
-    bool knows = tables == 1;
-    sqlite3_stmt *s = pyro_sqlite_prepare(
-        store, knows ? "SELECT app_id, attempt, name, user, spark_version, status, path, start_ms, end_ms,"
-                       " recorded_ms, enabled, view_users, view_groups, admin_users, admin_groups, source FROM run"
-                       " LEFT JOIN run_access ON run = key ORDER BY app_id, attempt"
-                     : "SELECT app_id, attempt, name, user, spark_version, status, path, start_ms, end_ms,"
-                       " recorded_ms, NULL, NULL, NULL, NULL, NULL, source FROM run ORDER BY app_id, attempt");
+    bool knows = tables == 1, outcomes = pyro_database_number(store->db, pyro_sqlite_lacks) == 0;
+    char text[400];
+    snprintf(text, sizeof(text),
+             "SELECT app_id, attempt, name, user, spark_version, status, path, start_ms, end_ms, recorded_ms, %s,"
+             " source, %s FROM run%s ORDER BY app_id, attempt",
+             knows ? "enabled, view_users, view_groups, admin_users, admin_groups" : "NULL, NULL, NULL, NULL, NULL",
+             outcomes ? "outcome" : "NULL", knows ? " LEFT JOIN run_access ON run = key" : "");
+    sqlite3_stmt *s = pyro_sqlite_prepare(store, text);
     int step = s ? SQLITE_ROW : SQLITE_ERROR;
     while (step == SQLITE_ROW && (step = sqlite3_step(s)) == SQLITE_ROW) {
         const struct pyro_stored_run run = {
@@ -138,6 +140,7 @@ enum pyro_status pyro_sqlite_each_stored(void *state, int (*take)(void *context,
             .status = pyro_sqlite_slice(s, 5),
             .path = pyro_sqlite_slice(s, 6),
             .source = pyro_sqlite_slice(s, 15),
+            .outcome = pyro_sqlite_slice(s, 16),
             .start_ms = column_ms(s, 7),
             .end_ms = column_ms(s, 8),
             .recorded_ms = sqlite3_column_int64(s, 9),

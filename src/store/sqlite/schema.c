@@ -5,7 +5,7 @@
 #define RUN_COLUMNS                                                                                                    \
     "application TEXT NOT NULL DEFAULT '', type TEXT NOT NULL DEFAULT '', version TEXT NOT NULL DEFAULT '',"           \
     " tag TEXT NOT NULL DEFAULT '', queue TEXT, input_bytes INTEGER, source TEXT,"                                     \
-    " is_final_attempt INTEGER NOT NULL DEFAULT 1"
+    " is_final_attempt INTEGER NOT NULL DEFAULT 1, outcome TEXT"
 #define OF_RUN "run INTEGER PRIMARY KEY REFERENCES run (key) ON DELETE CASCADE"
 
 /* Aggregates, properties and tags are ordered by name, then by run: a view over all runs reads few names of
@@ -66,10 +66,15 @@
     " ('run_finding', 'run_finding_by_id', '300000 20'), ('run_usage', 'run_usage', '1000000 10 1'),"                  \
     " ('run_advice', 'run_advice', '200000 2 1'), ('run_allocation', NULL, '100000'), ('run_access', NULL, '100000');"
 
-#define VIEWS                                                                                                          \
+#define OUTCOME_OF_STATUS "outcome = CASE status WHEN 'in_progress' THEN 'running' ELSE status END"
+
+#define VIEW_OF_RUNS                                                                                                   \
     "CREATE VIEW runs AS SELECT app_id, attempt, name, user, start_ms, end_ms, duration_ms, spark_version, master,"    \
     " status, core_ms, confidence, recorded_ms, path, application, type, version, tag, queue, input_bytes, source,"    \
-    " is_final_attempt FROM run;"                                                                                      \
+    " is_final_attempt, outcome FROM run;"
+
+#define VIEWS                                                                                                          \
+    VIEW_OF_RUNS                                                                                                       \
     "CREATE VIEW raw AS SELECT app_id, attempt, json FROM run JOIN run_raw ON run = key;"                              \
     "CREATE VIEW reports AS SELECT app_id, attempt, json FROM run JOIN run_report ON run = key;"                       \
     "CREATE VIEW aggregates AS SELECT app_id, attempt, n.name AS name, value FROM aggregate a JOIN aggregate_name n"   \
@@ -122,6 +127,11 @@ const char pyro_sqlite_additions[] =
     "CREATE TABLE IF NOT EXISTS run_redaction (run INTEGER PRIMARY KEY REFERENCES run (key) ON DELETE CASCADE,"
     " expressions INTEGER NOT NULL);";
 
+/* Stores that were made before outcomes know only the status. */
+const char pyro_sqlite_lacks[] = "SELECT count(*) = 0 FROM pragma_table_info('run') WHERE name = 'outcome'";
+const char pyro_sqlite_outcomes[] =
+    "ALTER TABLE run ADD COLUMN outcome TEXT; UPDATE run SET " OUTCOME_OF_STATUS "; DROP VIEW runs; " VIEW_OF_RUNS;
+
 /* Aggregates were those of the report's model, and have another meaning under the same names now: they go. What the
  * document of the History Server says is in no old store: `raw` is empty until the logs are read again. */
 #define ADD(table, column) "ALTER TABLE " table " ADD COLUMN " column ";"
@@ -131,9 +141,10 @@ const char pyro_sqlite_upgrade[] =
         ADD("run", "type TEXT NOT NULL DEFAULT ''") ADD("run", "version TEXT NOT NULL DEFAULT ''")
             ADD("run", "tag TEXT NOT NULL DEFAULT ''") ADD("run", "queue TEXT") ADD("run", "input_bytes INTEGER")
                 ADD("run", "source TEXT") ADD("run", "is_final_attempt INTEGER NOT NULL DEFAULT 1")
-                    ADD("error", "attempt TEXT") ADD("error", "source TEXT")
+                    ADD("run", "outcome TEXT") ADD("error", "attempt TEXT") ADD("error", "source TEXT")
                         ADD("error", "tries INTEGER NOT NULL DEFAULT 1") TABLES
     "INSERT INTO run_report (run, json) SELECT key, json FROM run;"
     "ALTER TABLE run DROP COLUMN json;"
-    "UPDATE run SET application = name, type = name, tag = name, is_final_attempt = NOT EXISTS (SELECT 1 FROM run later"
+    "UPDATE run SET " OUTCOME_OF_STATUS
+    ", application = name, type = name, tag = name, is_final_attempt = NOT EXISTS (SELECT 1 FROM run later"
     " WHERE later.app_id = run.app_id AND later.start_ms > run.start_ms);" VIEWS STATISTICS;

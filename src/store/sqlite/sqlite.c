@@ -61,6 +61,8 @@ static enum pyro_status open_file(struct pyro_sqlite *store, const char *place, 
                                             .before = "PRAGMA auto_vacuum = INCREMENTAL",
                                             .schema = pyro_sqlite_schema,
                                             .upgrade = pyro_sqlite_upgrade,
+                                            .lacks = pyro_sqlite_lacks,
+                                            .addition = pyro_sqlite_outcomes,
                                             .afterwards = pyro_sqlite_additions};
     int64_t version;
     switch (pyro_database_open(place, &kind, writes, &store->db, &version)) {

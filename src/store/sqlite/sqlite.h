@@ -18,6 +18,7 @@ struct pyro_sqlite {
 /* Tables and views of an empty file; what each opening adds; and the step from version 1, in the opening's transaction.
  */
 extern const char pyro_sqlite_schema[], pyro_sqlite_additions[], pyro_sqlite_upgrade[];
+extern const char pyro_sqlite_lacks[], pyro_sqlite_outcomes[];
 
 enum pyro_status pyro_sqlite_damaged(const char *place, struct pyro_error *error);
 /* What the connection says of the call that failed; `code` unless it is damage or want of memory. */

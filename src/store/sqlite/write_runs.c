@@ -30,6 +30,7 @@ static void bind_row(sqlite3_stmt *s, const struct pyro_run *run)
     pyro_sqlite_bind_int(s, 20, run->input_bytes);
     pyro_sqlite_bind_slice(s, 21, run->source);
     sqlite3_bind_int(s, 22, run->is_final_attempt);
+    pyro_sqlite_bind_slice(s, 23, row->outcome);
 }
 
 /* Key of the run's row; a run that was stored before keeps its own, and with it its names as a baseline. */
@@ -39,14 +40,15 @@ static int64_t put_row(struct pyro_sqlite *store, const struct pyro_run *run)
         store,
         "INSERT INTO run (app_id, attempt, name, user, spark_version, master, status, start_ms, end_ms, duration_ms,"
         " core_ms, confidence, recorded_ms, path, application, type, version, tag, queue, input_bytes, source,"
-        " is_final_attempt) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        " is_final_attempt, outcome) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
         " ON CONFLICT (app_id, attempt) DO UPDATE SET name = excluded.name, user = excluded.user,"
         " spark_version = excluded.spark_version, master = excluded.master, status = excluded.status,"
         " start_ms = excluded.start_ms, end_ms = excluded.end_ms, duration_ms = excluded.duration_ms,"
         " core_ms = excluded.core_ms, confidence = excluded.confidence, recorded_ms = excluded.recorded_ms,"
         " path = excluded.path, application = excluded.application, type = excluded.type, version = excluded.version,"
         " tag = excluded.tag, queue = excluded.queue, input_bytes = excluded.input_bytes,"
-        " source = coalesce(excluded.source, source), is_final_attempt = excluded.is_final_attempt RETURNING key");
+        " source = coalesce(excluded.source, source), is_final_attempt = excluded.is_final_attempt, outcome = "
+        "excluded.outcome RETURNING key");
     if (!s)
         return -1;
     bind_row(s, run);

@@ -3,7 +3,7 @@
  * from. Addresses are paths below /pyrometer/v1/; those of one application lie below "applications/ID/ATTEMPT/".
  */
 import { useEffect, useReducer, useRef } from "preact/hooks";
-import { outcomeOfStatus } from "../applications/outcome";
+import { outcomeOfReport } from "../applications/outcome";
 import type { Applications, Report } from "./types";
 
 interface EmbeddedReport {
@@ -114,7 +114,7 @@ function applicationsOf(reports: Listed[]): Applications {
                     end_ms: application.end_ms,
                     duration_ms: application.duration_ms,
                     completed: application.status !== "in_progress",
-                    outcome: outcomeOfStatus(application.status),
+                    outcome: outcomeOfReport(application),
                     spark_version: application.spark_version,
                     log: source.path,
                     log_bytes: integrity.bytes,

@@ -175,6 +175,8 @@ export interface Report {
         duration_ms: Null<number>;
         status: string;
         exit_code: Null<number>;
+        /** What became of it (applications/outcome.ts); reports that were made before do not say it. */
+        outcome?: Null<string>;
     };
     integrity: {
         bytes: number;

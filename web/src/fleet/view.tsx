@@ -50,7 +50,7 @@ function cellOf(table: FleetTable, column: number, row: Cell[], filters: Filters
                 {value}
             </a>
         );
-    if (name === "status") return <Status status={value} />;
+    if (name === "status" || name === "outcome") return <Status status={value} />;
     if (name === "measure") return value === "core_ms" ? "core hours" : metricName(value);
     return value.length > LONG ? <span class="breaks">{value}</span> : value;
 }

@@ -15,7 +15,7 @@ import { Sparkline } from "../charts/sparkline";
 import { fromDisk, type State, unreadable, useLasting } from "../data/documents";
 import { useChanges } from "../data/events";
 import type { Applications as List } from "../data/types";
-import { bytes, count, duration, plural, time } from "../format";
+import { bytes, count, duration, plural, time, words } from "../format";
 import { go, link, type Query, useReplaceQuery } from "../router";
 import { Empty, Loaded, Section, Status } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
@@ -165,7 +165,7 @@ function Filters({ question, list }: { question: Question; list: List }) {
                     <option value="">all</option>
                     {OUTCOMES.map((outcome) => (
                         <option key={outcome} value={outcome}>
-                            {outcome}
+                            {words(outcome)}
                         </option>
                     ))}
                 </select>

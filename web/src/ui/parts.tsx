@@ -110,7 +110,7 @@ export function SeverityBadge({ severity }: { severity: Severity }) {
 /** States that Spark and the reports name, by what they mean to people. */
 export function kindOf(status: string): "bad" | "warn" | "busy" | "good" | "neutral" {
     if (/fail/.test(status)) return "bad";
-    if (/truncat/.test(status)) return "warn";
+    if (/truncat|stopped/.test(status)) return "warn";
     if (/progress|running|active|pending/.test(status)) return "busy";
     return /succe|complete/.test(status) ? "good" : "neutral";
 }
