@@ -221,9 +221,11 @@ bool pyro_is_library_frame(struct pyro_slice frame)
     static const char *const packages[] = {"java.",       "javax.",      "jdk.",         "sun.",     "scala.",
                                            "kotlin.",     "py4j.",       "io.netty",     "com.sun.", "com.fasterxml.",
                                            "org.apache.", "com.google.", "org.codehaus."};
-    const char *slash = frame.ptr ? memchr(frame.ptr, '/', frame.len) : NULL; /* "java.base/java.lang..." */
-    const char *open = frame.ptr ? memchr(frame.ptr, '(', frame.len) : NULL;
-    const char *dollar = frame.ptr ? memchr(frame.ptr, '$', frame.len) : NULL; /* "...Plan$$Lambda$17/0x0001.apply(" */
+    if (!frame.ptr)
+        return false;
+    const char *slash = memchr(frame.ptr, '/', frame.len); /* "java.base/java.lang..." */
+    const char *open = memchr(frame.ptr, '(', frame.len);
+    const char *dollar = memchr(frame.ptr, '$', frame.len); /* "...Plan$$Lambda$17/0x0001.apply(" */
     if (slash && open && slash < open && !(dollar && dollar < slash))
         frame = without(frame, (size_t)(slash - frame.ptr) + 1);
     for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)

@@ -162,8 +162,12 @@ static void add_span(struct spans *spans, int64_t from, int64_t to, int64_t leas
 {
     if (to <= from || to - from < least)
         return;
-    const struct span *last = spans->count > 0 ? &spans->items[spans->count - 1] : NULL;
-    spans->items[spans->count++] = (struct span){from, to, last ? last->before + last->to - last->from : 0};
+    int64_t before = 0;
+    if (spans->count > 0) {
+        const struct span *last = &spans->items[spans->count - 1];
+        before = last->before + last->to - last->from;
+    }
+    spans->items[spans->count++] = (struct span){from, to, before};
 }
 
 /* The parts of [begin, end) in which no stage ran. */

@@ -185,11 +185,14 @@ static int compare_edges(const void *a, const void *b)
 /* Appends [from, to) of a stage, joined with what ends where it begins. */
 static void add_alone(struct alone *list, size_t *count, const struct alone *one)
 {
-    struct alone *last = *count > 0 ? &list[*count - 1] : NULL;
-    if (last && last->end_ns == one->start_ns && last->stage == one->stage && last->attempt == one->attempt)
-        last->end_ns = one->end_ns;
-    else
-        list[(*count)++] = *one;
+    if (*count > 0) {
+        struct alone *last = &list[*count - 1];
+        if (last->end_ns == one->start_ns && last->stage == one->stage && last->attempt == one->attempt) {
+            last->end_ns = one->end_ns;
+            return;
+        }
+    }
+    list[(*count)++] = *one;
 }
 
 /* Intervals in which tasks of one stage attempt ran and no others; by start. False: no memory. */

@@ -113,7 +113,7 @@ bool pyro_json_next_element(struct pyro_json_reader *json, bool *first)
 static int find_key(struct pyro_json_reader *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
                     unsigned key_count)
 {
-    bool plain;
+    bool plain = false;
     object->name = PYRO_SLICE_NULL;
     if (json->at >= json->end || *json->at != '"') {
         pyro_json_fail(json, "a key was expected");
@@ -127,7 +127,7 @@ static int find_key(struct pyro_json_reader *json, struct pyro_json_object *obje
     }
     struct pyro_slice name = object->name;
     char decoded[sizeof(keys->name)];
-    if (!plain && name.len < 6 * sizeof(decoded) && memchr(name.ptr, '\\', name.len)) {
+    if (!plain && name.ptr && name.len < 6 * sizeof(decoded) && memchr(name.ptr, '\\', name.len)) {
         size_t len = pyro_text_decode_into(name, decoded, sizeof(decoded));
         if (len <= sizeof(decoded))
             name = (struct pyro_slice){decoded, len};
