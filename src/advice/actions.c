@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "advice/advice.h"
+#include "advice/findings_by_action.h"
 #include "advice/fix.h"
 #include "advice/price.h"
 #include "analyze/settings/spark_settings.h"
@@ -42,9 +43,11 @@ static struct pyro_action *add(struct acting *acting, const char *kind, size_t f
 {
     struct pyro_diagnosis *diagnosis = acting->diagnosis;
     struct pyro_action *action = &diagnosis->actions[diagnosis->action_count];
-    struct pyro_slice id = diagnosis->findings[finding].id;
-    *action = (struct pyro_action){.title = first_sentence(advice->text),
-                                   .text = advice->text,
+    struct pyro_slice id = diagnosis->findings[finding].id, text = pyro_advice_first(advice->text, &diagnosis->arena);
+    if (!text.ptr)
+        return NULL;
+    *action = (struct pyro_action){.title = first_sentence(text),
+                                   .text = text,
                                    .code = advice->code,
                                    .check = advice->verify,
                                    .effort = PYRO_EFFORT_CODE,
@@ -163,7 +166,12 @@ static bool add_settings(struct acting *acting)
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         if (!acting->set[i] || first_of(acting->group, i) != i || diagnosis->findings[i].advice_count == 0)
             continue;
-        struct pyro_action *action = add(acting, "settings", i, leading_advice(acting, i));
+        /* One whose rule says why, not only what is set. */
+        size_t leading = i;
+        for (size_t k = i; k < diagnosis->finding_count && leading_advice(acting, leading)->restated; k++)
+            if (acting->set[k] && first_of(acting->group, k) == i && !leading_advice(acting, k)->restated)
+                leading = k;
+        struct pyro_action *action = add(acting, "settings", i, leading_advice(acting, leading));
         if (!action)
             return false;
         action->settings = pyro_arena_array(&diagnosis->arena, diagnosis->change_count, sizeof(*action->settings));
@@ -242,12 +250,12 @@ static struct pyro_action *find_enough(const struct acting *acting, size_t findi
         for (size_t i = 0; i < action->cure_count && action->by_settings; i++) {
             const struct pyro_finding *cured = &diagnosis->findings[action->cures[i]];
             bool same = pyro_findings_share_stage(cured, &diagnosis->findings[finding]);
-            if (cured->saves.basis != PYRO_BASIS_SETTINGS || (near && !same) ||
-                (near == same && cured->saves.wall_expected_ms <= most))
+            if (cured->own.basis != PYRO_BASIS_SETTINGS || (near && !same) ||
+                (near == same && cured->own.wall_expected_ms <= most))
                 continue;
             best = action;
             near = same;
-            most = cured->saves.wall_expected_ms;
+            most = cured->own.wall_expected_ms;
         }
     }
     return best;
@@ -258,14 +266,14 @@ static bool add_rest(struct acting *acting)
 {
     struct pyro_diagnosis *diagnosis = acting->diagnosis;
     for (size_t i = 0; i < diagnosis->finding_count; i++)
-        if (counts(&diagnosis->findings[i]) && diagnosis->findings[i].saves.basis == PYRO_BASIS_CODE &&
+        if (counts(&diagnosis->findings[i]) && diagnosis->findings[i].own.basis == PYRO_BASIS_CODE &&
             !add_code(acting, i))
             return false;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];
         if (acting->cured[i] || !counts(finding))
             continue;
-        struct pyro_action *enough = finding->saves.basis == PYRO_BASIS_SETTINGS ? find_enough(acting, i) : NULL;
+        struct pyro_action *enough = finding->own.basis == PYRO_BASIS_SETTINGS ? find_enough(acting, i) : NULL;
         if (enough && !cure(acting, enough, i))
             return false;
         for (size_t a = 0; a < diagnosis->action_count && finding->root.ptr && !acting->cured[i]; a++)
@@ -285,13 +293,13 @@ static const struct pyro_finding *simulated_alone(const struct pyro_diagnosis *d
 {
     for (size_t i = 0; i < action->cure_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[action->cures[i]];
-        if (!action->by_settings && finding->saves.basis == PYRO_BASIS_CODE) {
+        if (!action->by_settings && finding->own.basis == PYRO_BASIS_CODE) {
             size_t others = 0; /* their edits make another scenario */
             for (size_t k = 0; k < action->cure_count; k++)
-                others += k != i && diagnosis->findings[action->cures[k]].saves.basis == PYRO_BASIS_CODE;
+                others += k != i && diagnosis->findings[action->cures[k]].own.basis == PYRO_BASIS_CODE;
             return others == 0 ? finding : NULL;
         }
-        bool same = finding->saves.basis == PYRO_BASIS_SETTINGS && finding->fix_count == action->setting_count;
+        bool same = finding->own.basis == PYRO_BASIS_SETTINGS && finding->fix_count == action->setting_count;
         for (size_t k = 0; k < finding->fix_count && same; k++) {
             same = false;
             for (size_t s = 0; s < action->setting_count && !same; s++)
@@ -309,27 +317,11 @@ static const struct pyro_finding *most_saving(const struct pyro_diagnosis *diagn
     const struct pyro_finding *most = NULL;
     for (size_t i = 0; i < action->cure_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[action->cures[i]];
-        if (finding->saves.basis == (action->by_settings ? PYRO_BASIS_SETTINGS : PYRO_BASIS_CODE) &&
-            (!most || finding->saves.wall_expected_ms > most->saves.wall_expected_ms))
+        if (finding->own.basis == (action->by_settings ? PYRO_BASIS_SETTINGS : PYRO_BASIS_CODE) &&
+            (!most || finding->own.wall_expected_ms > most->own.wall_expected_ms))
             most = finding;
     }
     return most;
-}
-
-/* Puts the settings of an action, or the edits of what it cures, into a scenario; *ret: something changes time. */
-static enum pyro_status ask(struct acting *acting, const struct pyro_action *action, struct pyro_scenario *scenario,
-                            bool *ret, struct pyro_error *error)
-{
-    struct pyro_diagnosis *diagnosis = acting->diagnosis;
-    *ret = pyro_fix_settings(diagnosis->app, action->settings, action->setting_count, scenario) > 0;
-    for (size_t i = 0; i < action->cure_count && !action->by_settings; i++) {
-        const struct pyro_finding *finding = &diagnosis->findings[action->cures[i]];
-        bool applied = false;
-        if (finding->saves.basis == PYRO_BASIS_CODE)
-            PYRO_TRY(pyro_fix_apply(diagnosis->app, finding, &diagnosis->arena, scenario, &applied, error));
-        *ret |= applied;
-    }
-    return PYRO_OK;
 }
 
 static enum pyro_status price(struct acting *acting, struct pyro_action *action, double *spent,
@@ -341,19 +333,18 @@ static enum pyro_status price(struct acting *acting, struct pyro_action *action,
     struct pyro_scenario scenario = {.brief = true};
     bool asks = false;
     if (!known && acting->run)
-        PYRO_TRY(ask(acting, action, &scenario, &asks, error));
+        PYRO_TRY(pyro_action_apply(diagnosis, action, &acting->diagnosis->arena, &scenario, &asks, error));
     if (asks && *spent + tasks <= PYRO_PRICED_TASKS_MAX) {
-        struct pyro_finding place = {.stage = PYRO_NONE, .saves = action->saves};
         *spent += tasks;
         PYRO_TRY(pyro_predict(acting->run, acting->run->replay, &acting->diagnosis->arena, &scenario, error));
-        pyro_fix_saves(acting->run, &scenario, action->by_settings ? PYRO_BASIS_SETTINGS : PYRO_BASIS_CODE, &place);
-        action->saves = place.saves;
+        action->saves =
+            pyro_fix_saving(acting->run, &scenario, action->by_settings ? PYRO_BASIS_SETTINGS : PYRO_BASIS_CODE);
         return PYRO_OK;
     }
     if (!known)
         known = most_saving(diagnosis, action);
     if (known)
-        action->saves = pyro_action_saving(known->saves);
+        action->saves = pyro_saving_anywhere(known->own);
     return PYRO_OK;
 }
 
@@ -363,6 +354,8 @@ static enum pyro_status price_together(struct acting *acting, struct pyro_error 
     struct pyro_diagnosis *diagnosis = acting->diagnosis;
     const struct pyro_recommended_plan *settings = &diagnosis->settings_plan, *code = &diagnosis->code_plan;
     diagnosis->together = settings->made ? *settings : *code;
+    diagnosis->together.findings = NULL;
+    diagnosis->together.finding_count = 0;
     if (!acting->run || !settings->made || !code->made)
         return PYRO_OK;
     struct pyro_scenario all = {.brief = true};
@@ -436,7 +429,10 @@ static enum pyro_status make(struct acting *acting, struct pyro_predicted_run *r
     for (size_t i = 0; i < diagnosis->action_count; i++)
         PYRO_TRY(price(acting, &diagnosis->actions[i], &spent, error));
     sort(diagnosis);
-    return price_together(acting, error);
+    PYRO_TRY(price_together(acting, error));
+    if (!pyro_findings_follow_actions(diagnosis))
+        return pyro_no_memory(error);
+    return PYRO_OK;
 }
 
 enum pyro_status pyro_actions_make(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run,

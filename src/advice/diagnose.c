@@ -1,5 +1,6 @@
 /* Runs every rule over an application and turns what they say into a diagnosis. */
 #include "advice/advice.h"
+#include "advice/fault_costs.h"
 #include "advice/native.h"
 #include "advice/price.h"
 
@@ -23,12 +24,6 @@ static void make_valid(struct pyro_finding *finding)
     if (!(finding->confidence >= 0))
         finding->confidence = 0;
     finding->confidence = fmin(finding->confidence, 1);
-    struct pyro_saving *saves = &finding->saves;
-    saves->wall_expected_ms = saves->wall_expected_ms < 0 ? 0 : saves->wall_expected_ms;
-    if (saves->wall_low_ms < 0 || saves->wall_low_ms > saves->wall_expected_ms)
-        saves->wall_low_ms = saves->wall_low_ms < 0 ? 0 : saves->wall_expected_ms;
-    if (saves->wall_high_ms < saves->wall_expected_ms)
-        saves->wall_high_ms = saves->wall_expected_ms;
 }
 
 /* Says which thresholds are not at their defaults. */
@@ -113,6 +108,8 @@ static enum pyro_status finish(struct pyro_diagnosis *diagnosis, const struct py
         return pyro_no_memory(error);
     if (count > 0)
         memcpy(findings, found->items, count * sizeof(*findings));
+    if (!pyro_findings_cost(diagnosis->app, findings, count))
+        return pyro_no_memory(error);
     for (size_t i = 0; i < count; i++) {
         if (pyro_stop_is_asked(stop))
             return pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
@@ -128,9 +125,12 @@ static enum pyro_status finish(struct pyro_diagnosis *diagnosis, const struct py
     diagnosis->findings = findings;
     diagnosis->finding_count = count;
     leave_out_unsure(diagnosis);
-    bool done = pyro_findings_make_unique(arena, findings, diagnosis->finding_count) && suppress(config, diagnosis) &&
-                pyro_findings_lead_by_roots(arena, findings, diagnosis->finding_count) &&
-                note_limits(config, diagnosis) && pyro_profile_run(diagnosis) && pyro_native_advice(diagnosis);
+    bool done =
+        pyro_findings_make_unique(arena, findings, diagnosis->finding_count) && suppress(config, diagnosis) &&
+        pyro_findings_lead_by_roots(arena, findings, diagnosis->finding_count) &&
+        /* Those that were left out cost nothing. */
+        (diagnosis->finding_count == count || pyro_findings_cost(diagnosis->app, findings, diagnosis->finding_count)) &&
+        note_limits(config, diagnosis) && pyro_profile_run(diagnosis) && pyro_native_advice(diagnosis);
     return done ? PYRO_OK : pyro_no_memory(error);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "advice/advice.h"
+#include "advice/fault_costs.h"
 #include "base/error.h"
 
 /* A rule's own confidence weighs as much as this number of verdicts: of other applications, and of this one. Verdicts
@@ -45,6 +46,8 @@ static bool any_folded(const struct pyro_diagnosis *diagnosis)
 static enum pyro_status plan_again(struct pyro_diagnosis *diagnosis, struct pyro_error *error)
 {
     struct pyro_predicted_run run = {0};
+    if (!pyro_findings_cost(diagnosis->app, diagnosis->findings, diagnosis->finding_count))
+        return pyro_no_memory(error);
     enum pyro_status status = pyro_predict_prepare(&run, diagnosis->app, false, error);
     if (status == PYRO_OK)
         pyro_predict_take_cost(&run, diagnosis->cost);

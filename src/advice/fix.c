@@ -34,12 +34,62 @@ enum pyro_status pyro_fix_apply(const struct pyro_app *app, const struct pyro_fi
                                 struct pyro_arena *arena, struct pyro_scenario *scenario, bool *ret_applied,
                                 struct pyro_error *error)
 {
-    if (finding->saves.basis == PYRO_BASIS_CODE && !add_code(finding->edits, finding->edit_count, arena, scenario))
+    if (finding->own.basis == PYRO_BASIS_CODE && !add_code(finding->edits, finding->edit_count, arena, scenario))
         return pyro_no_memory(error);
-    *ret_applied = finding->saves.basis == PYRO_BASIS_CODE ||
-                   (finding->saves.basis == PYRO_BASIS_SETTINGS &&
+    *ret_applied = finding->own.basis == PYRO_BASIS_CODE ||
+                   (finding->own.basis == PYRO_BASIS_SETTINGS &&
                     pyro_fix_settings(app, finding->fix, finding->fix_count, scenario) > 0);
     return PYRO_OK;
+}
+
+enum pyro_status pyro_action_apply(const struct pyro_diagnosis *diagnosis, const struct pyro_action *action,
+                                   struct pyro_arena *arena, struct pyro_scenario *scenario, bool *ret_applied,
+                                   struct pyro_error *error)
+{
+    *ret_applied = pyro_fix_settings(diagnosis->app, action->settings, action->setting_count, scenario) > 0;
+    for (size_t i = 0; i < action->cure_count && !action->by_settings; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[action->cures[i]];
+        bool applied = false;
+        if (finding->own.basis == PYRO_BASIS_CODE)
+            PYRO_TRY(pyro_fix_apply(diagnosis->app, finding, arena, scenario, &applied, error));
+        *ret_applied |= applied;
+    }
+    return PYRO_OK;
+}
+
+struct pyro_slice pyro_advice_first(struct pyro_slice text, struct pyro_arena *arena)
+{
+    static const char or [] = "Or ";
+    if (!pyro_slice_starts_with(text, or) || text.len == sizeof(or) - 1)
+        return text;
+    pyro_slice_drop(&text, sizeof(or) - 1);
+    char first = text.ptr[0] >= 'a' && text.ptr[0] <= 'z' ? (char)(text.ptr[0] - 'a' + 'A') : text.ptr[0];
+    return pyro_arena_printf(arena, "%c%.*s", first, (int)text.len - 1, text.ptr + 1);
+}
+
+const struct pyro_action *pyro_action_of(const struct pyro_diagnosis *diagnosis, const struct pyro_finding *finding)
+{
+    for (size_t a = 0; a < diagnosis->action_count; a++)
+        for (size_t i = 0; i < diagnosis->actions[a].cure_count; i++)
+            if (&diagnosis->findings[diagnosis->actions[a].cures[i]] == finding)
+                return &diagnosis->actions[a];
+    return NULL;
+}
+
+bool pyro_advice_restate(struct pyro_advice *advice, struct pyro_arena *arena)
+{
+    struct pyro_slice text = PYRO_SLICE_LITERAL("");
+    for (size_t i = 0; i < advice->setting_count; i++) {
+        struct pyro_slice key = advice->settings[i].key, value = advice->settings[i].value;
+        const char *before = i == 0 ? "Set " : i + 1 == advice->setting_count ? " and " : ", ";
+        text = pyro_arena_printf(arena, "%.*s%s%.*s=%.*s%s", (int)text.len, text.ptr, before, (int)key.len, key.ptr,
+                                 (int)value.len, value.ptr, i + 1 == advice->setting_count ? "." : "");
+        if (!text.ptr)
+            return false;
+    }
+    advice->text = text;
+    advice->restated = true;
+    return true;
 }
 
 void pyro_plan_take(const struct pyro_scenario *scenario, struct pyro_recommended_plan *plan)

@@ -15,5 +15,17 @@ void pyro_plan_take(const struct pyro_scenario *scenario, struct pyro_recommende
 enum pyro_status pyro_fix_apply(const struct pyro_app *app, const struct pyro_finding *finding,
                                 struct pyro_arena *arena, struct pyro_scenario *scenario, bool *ret_applied,
                                 struct pyro_error *error);
+/* Puts the settings of an action, or the changes of the program that cure its findings, into a scenario.
+ * *ret_applied: something of it changes time. */
+enum pyro_status pyro_action_apply(const struct pyro_diagnosis *diagnosis, const struct pyro_action *action,
+                                   struct pyro_arena *arena, struct pyro_scenario *scenario, bool *ret_applied,
+                                   struct pyro_error *error);
+/* The first action that cures a finding; NULL: none does. */
+const struct pyro_action *pyro_action_of(const struct pyro_diagnosis *diagnosis, const struct pyro_finding *finding);
+
+/* Says in place of an advice what its settings are: "Set A=1 and B=2." False: no memory. */
+bool pyro_advice_restate(struct pyro_advice *advice, struct pyro_arena *arena);
+/* The text of an advice that comes first: without "Or". Null: no memory. */
+struct pyro_slice pyro_advice_first(struct pyro_slice text, struct pyro_arena *arena);
 
 #endif

@@ -154,33 +154,39 @@ bool pyro_fix_gains(const struct pyro_predicted_run *run, const struct pyro_scen
     return saved >= 0 && (fewer_cores || (same_cores && (to->memory_bytes < memory || (fewer_slots && busy > 0))));
 }
 
-void pyro_fix_saves(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario, enum pyro_basis basis,
-                    struct pyro_finding *finding)
+struct pyro_saving pyro_saving_anywhere(struct pyro_saving saves)
+{
+    saves.stage_share = NAN;
+    return saves;
+}
+
+struct pyro_saving pyro_saving_of_stage(const struct pyro_app *app, const struct pyro_finding *finding,
+                                        struct pyro_saving saves)
+{
+    ptrdiff_t row = finding->stage == PYRO_NONE ? -1 : pyro_app_find_stage(app, finding->stage, finding->attempt);
+    double length = row >= 0 ? pyro_stage_length(&app->stages.items[row]) : 0;
+    /* More than the whole stage is a saving of several of them. */
+    double share = length > 0 ? (double)saves.wall_expected_ms / length : (double)NAN;
+    saves.stage_share = share <= 1 ? share : (double)NAN;
+    return saves;
+}
+
+struct pyro_saving pyro_fix_saving(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario,
+                                   enum pyro_basis basis)
 {
     const struct pyro_app *app = run->app;
     int64_t base = run->base.wall_ms, low = pyro_sub_saturating(base, scenario->wall_high_ms),
             expected = pyro_sub_saturating(base, scenario->wall_expected_ms),
             high = pyro_sub_saturating(base, scenario->wall_low_ms);
-    struct pyro_saving *saves = &finding->saves;
-    saves->basis = basis;
-    saves->wall_expected_ms = expected > 0 ? expected : 0;
-    saves->wall_low_ms = low > 0 ? low : 0;
-    saves->wall_high_ms = high > saves->wall_expected_ms ? high : saves->wall_expected_ms;
+    struct pyro_saving saves = {.basis = basis, .core_ms = PYRO_NONE, .stage_share = NAN};
+    saves.wall_expected_ms = expected > 0 ? expected : 0;
+    saves.wall_low_ms = low > 0 ? low : 0;
+    saves.wall_high_ms = high > saves.wall_expected_ms ? high : saves.wall_expected_ms;
     if (app->numbers.core_total_ms > 0)
-        saves->core_ms = pyro_sub_saturating(run->base.core_ms, scenario->core_ms);
-    saves->core_ms = saves->core_ms < 0 && saves->core_ms != PYRO_NONE ? 0 : saves->core_ms;
-    saves->busy_ms = pyro_sub_saturating(run->base.busy_ms, scenario->busy_ms);
-    saves->cost = run->base_cost - scenario->cost;
-    ptrdiff_t row = finding->stage == PYRO_NONE ? -1 : pyro_app_find_stage(app, finding->stage, finding->attempt);
-    double length = row >= 0 ? pyro_stage_length(&app->stages.items[row]) : 0;
-    /* More than the whole stage is a saving of several of them. */
-    double share = length > 0 ? (double)saves->wall_expected_ms / length : (double)NAN;
-    saves->stage_share = share <= 1 ? share : (double)NAN;
-}
-
-struct pyro_saving pyro_action_saving(struct pyro_saving saves)
-{
-    saves.stage_share = NAN;
+        saves.core_ms = pyro_sub_saturating(run->base.core_ms, scenario->core_ms);
+    saves.core_ms = saves.core_ms < 0 && saves.core_ms != PYRO_NONE ? 0 : saves.core_ms;
+    saves.busy_ms = pyro_sub_saturating(run->base.busy_ms, scenario->busy_ms);
+    saves.cost = run->base_cost - scenario->cost;
     return saves;
 }
 
@@ -261,11 +267,6 @@ static bool concede(struct pricing *pricing, struct candidate *candidate, struct
             memcpy(settings, advice->settings, advice->setting_count * sizeof(*settings));
         }
         settings[i].value = value_in(rival, key)->value;
-        advice->text = pyro_arena_printf(arena, "%.*s (%.*s=%.*s serves another finding as well.)",
-                                         (int)advice->text.len, advice->text.ptr, (int)key.len, key.ptr,
-                                         (int)settings[i].value.len, settings[i].value.ptr);
-        if (!advice->text.ptr)
-            return false;
     }
     candidate->changed = settings;
     return true;
@@ -283,6 +284,8 @@ static bool settle_conflicts(struct pricing *pricing, struct pyro_arena *arena)
         if (!candidate->changed)
             continue;
         candidate->advice->settings = candidate->changed;
+        if (!pyro_advice_restate(candidate->advice, arena))
+            return false;
         for (size_t k = i + 1; k < pricing->count; k++) /* those that asked the same ask for themselves */
             if (pricing->candidates[k].same == i && !pricing->candidates[k].changed) {
                 pricing->candidates[k].scenario = candidate->scenario;
@@ -351,10 +354,11 @@ static void choose(struct pricing *pricing, struct pyro_finding *finding, size_t
     if (settings && enough) {
         finding->fix = settings->advice->settings;
         finding->fix_count = settings->advice->setting_count;
-        pyro_fix_saves(pricing->run, by_settings, PYRO_BASIS_SETTINGS, finding);
+        finding->own = pyro_fix_saving(pricing->run, by_settings, PYRO_BASIS_SETTINGS);
     } else if (code) {
-        pyro_fix_saves(pricing->run, &code->scenario, PYRO_BASIS_CODE, finding);
+        finding->own = pyro_fix_saving(pricing->run, &code->scenario, PYRO_BASIS_CODE);
     }
+    finding->saves = finding->own = pyro_saving_of_stage(pricing->run->app, finding, finding->own);
 }
 
 static bool cuts_stages(const struct pyro_finding *finding)
@@ -402,7 +406,7 @@ enum pyro_status pyro_findings_price(struct pyro_diagnosis *diagnosis, struct py
         choose(pricing, finding, first, end);
         keep_best(pricing, finding, first, end);
         first = end;
-        if (finding->saves.basis != PYRO_BASIS_NONE && run->check.error_share > REPLAY_ERROR_MAX)
+        if (finding->own.basis != PYRO_BASIS_NONE && run->check.error_share > REPLAY_ERROR_MAX)
             finding->confidence *= REPLAY_ERROR_CONFIDENCE;
     }
     pyro_release(allocator, pricing->candidates);

@@ -15,15 +15,17 @@ enum { PYRO_ALIKE_PARTS = 200 };
 /* Whether the second scenario is better than the first one; NULL: than the unchanged run. */
 bool pyro_fix_gains(const struct pyro_predicted_run *run, const struct pyro_scenario *from,
                     const struct pyro_scenario *to);
-/* Fills a finding's `saves` from the scenario that fixes it. */
-void pyro_fix_saves(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario, enum pyro_basis basis,
-                    struct pyro_finding *finding);
+/* What a scenario that fixes something saves. */
+struct pyro_saving pyro_fix_saving(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario,
+                                   enum pyro_basis basis);
+/* The same as a share of the stage that a finding names, where it names one and it is not more than that stage; or of
+ * none. */
+struct pyro_saving pyro_saving_of_stage(const struct pyro_app *app, const struct pyro_finding *finding,
+                                        struct pyro_saving saves);
+struct pyro_saving pyro_saving_anywhere(struct pyro_saving saves);
 
-/* A finding's saving as that of an action, which is not about one stage. */
-struct pyro_saving pyro_action_saving(struct pyro_saving saves);
-
-/* Chooses how each finding is fixed, and fills its `saves`. On at most `threads` threads. PYRO_ERROR_CANCELLED:
- * stopped. */
+/* Chooses how each finding is fixed, and fills its `own` and `saves`. On at most `threads` threads.
+ * PYRO_ERROR_CANCELLED: stopped. */
 enum pyro_status pyro_findings_price(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run, unsigned threads,
                                      const struct pyro_stop *stop, struct pyro_finding_list *findings,
                                      struct pyro_error *error);

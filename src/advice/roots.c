@@ -35,10 +35,10 @@ bool pyro_findings_share_stage(const struct pyro_finding *a, const struct pyro_f
 static size_t find_root(const struct pyro_finding *findings, size_t count, size_t place)
 {
     const struct pyro_finding *own = &findings[place];
-    double least = ROOT_SHARE * (double)own->saves.wall_expected_ms;
+    double least = ROOT_SHARE * (double)own->own.wall_expected_ms;
     for (size_t i = 0; i < count && own->rule->follows[0]; i++)
         if (i != place && may_follow(own->rule, findings[i].rule) && findings[i].severity > PYRO_SEVERITY_LOW &&
-            !findings[i].folded && (double)findings[i].saves.wall_expected_ms >= least &&
+            !findings[i].folded && (double)findings[i].own.wall_expected_ms >= least &&
             pyro_findings_share_stage(own, &findings[i]))
             return i;
     return place;

@@ -23,6 +23,10 @@ static enum pyro_severity severity_of(const struct pyro_app *app, const struct p
            of_core = scenario->core_ms > 0 ? (double)app->numbers.core_total_ms / (double)scenario->core_ms : 1;
     copy.saves.wall_expected_ms = (int64_t)((double)wall_ms * of_wall);
     copy.saves.core_ms = (int64_t)((double)core_ms * of_core);
+    if (copy.full_costs.wall_ms != PYRO_NONE)
+        copy.full_costs.wall_ms = (int64_t)((double)copy.full_costs.wall_ms * of_wall);
+    if (copy.full_costs.core_ms != PYRO_NONE)
+        copy.full_costs.core_ms = (int64_t)((double)copy.full_costs.core_ms * of_core);
     return pyro_finding_severity(app, &copy);
 }
 

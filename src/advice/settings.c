@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "advice/advice.h"
+#include "advice/findings_by_action.h"
 #include "advice/fix.h"
 #include "advice/price.h"
 #include "advice/program.h"
@@ -18,10 +19,8 @@ struct wish {
     bool low;                  /* the finding's severity */
     bool elsewhere;            /* wanted, but not as a Spark property on this platform */
     bool modelled;             /* the simulator knows what it does to the time */
-    const char *refused;       /* why not, or NULL */
-    const struct wish *by;     /* ... for this one's sake */
+    const char *refused;       /* why not: what its platform says of it, or one of the reasons below; NULL: it is not */
     struct pyro_slice program; /* the value that the program sets, so that it is to be changed there; or null */
-    bool left_out;             /* refused only because of others: by itself it fixes its finding */
 };
 
 struct wishes {
@@ -46,16 +45,13 @@ static bool are_rivals(struct pyro_slice a, struct pyro_slice b)
     return false;
 }
 
-static void refuse(struct wish *wish, const char *why, const struct wish *by)
-{
-    wish->refused = why;
-    wish->by = by;
-}
-
-/* Not worth a message. */
+/* Reasons that are not said. */
 static const char had_already[] = "it already has this value";
 static const char in_program[] = "the program sets it";
 static const char saves_nothing[] = "in a simulation of this run it saves nothing";
+static const char others_do_it[] = "other findings do this better, or set another value";
+static const char not_together[] = "with the settings before it Spark refuses to run, or it saves nothing more";
+static const char out_of_order[] = "it contradicts another number of executors";
 
 /* What does nothing here: this version or platform does not take it. */
 static void judge_alone(const struct pyro_app *app, struct wish *wish)
@@ -64,7 +60,7 @@ static void judge_alone(const struct pyro_app *app, struct wish *wish)
     enum pyro_applies applies = pyro_setting_applies(app, wish->row, &note);
     wish->elsewhere = applies == PYRO_APPLIES_ELSEWHERE;
     if (applies != PYRO_APPLIES_YES)
-        refuse(wish, note, NULL);
+        wish->refused = note;
 }
 
 /* No setting is recommended that does not make this run faster, cheaper or safer. */
@@ -72,7 +68,7 @@ static void judge_by_simulation(const struct pyro_diagnosis *diagnosis, struct w
 {
     const struct pyro_advice *advice = &diagnosis->findings[wish->finding].advice[wish->advice];
     if (!wish->refused && wish->modelled && advice->helps == PYRO_HELPS_NO && !advice->prevents)
-        refuse(wish, saves_nothing, NULL);
+        wish->refused = saves_nothing;
 }
 
 /* A value on the command line does not reach the query: it is to be changed where the program sets it. */
@@ -84,7 +80,7 @@ static void judge_by_program(const struct pyro_diagnosis *diagnosis, struct wish
     if (!wish->program.ptr)
         return;
     wish->elsewhere = true;
-    refuse(wish, in_program, NULL);
+    wish->refused = in_program;
 }
 
 /* The wish that prevails for each key; there are as many keys as rules name. */
@@ -115,8 +111,7 @@ static void compete(struct winners *winners, struct wish *wish)
         if (winners->items[i]->finding == wish->finding ||
             !are_rivals(winners->items[i]->setting.key, wish->setting.key))
             continue;
-        refuse(wish, "the recommendation of another finding saves more and does this in another way",
-               winners->items[i]);
+        wish->refused = others_do_it;
         return;
     }
     struct wish **had = find_winner(winners, wish->setting.key);
@@ -132,10 +127,7 @@ static void concede(const struct winners *winners, struct wish *wish)
     struct wish **winner = wish->refused ? NULL : find_winner(winners, wish->setting.key);
     if (!winner || *winner == wish || pyro_setting_same(wish->row, (*winner)->setting.value, wish->setting.value))
         return;
-    refuse(wish,
-           wants_more(*winner, wish) ? "another finding needs a larger value, which is enough for both"
-                                     : "another finding saves more and sets another value",
-           *winner);
+    wish->refused = others_do_it;
 }
 
 static struct wish *wished(const struct winners *winners, const char *key)
@@ -160,9 +152,9 @@ static void keep_order(const struct pyro_app *app, const struct winners *winners
             continue;
         /* The number that the user set stays; of two that are advised, that of the finding that saves more. */
         if (least && (!most || least > most))
-            refuse(least, "it would be above spark.dynamicAllocation.maxExecutors", most);
+            least->refused = out_of_order;
         else if (most)
-            refuse(most, "it would be below the number of executors that the application starts with or keeps", least);
+            most->refused = out_of_order;
     }
 }
 
@@ -212,40 +204,63 @@ static bool say_program(struct pyro_arena *arena, const struct wish *wish, struc
     return code.ptr && advice->text.ptr;
 }
 
-/* Leaves in each advice the settings that are taken, and says why the others are not. */
+static size_t end_of_advice(const struct wishes *wishes, size_t first)
+{
+    size_t end = first;
+    while (end < wishes->count && wishes->items[end].finding == wishes->items[first].finding &&
+           wishes->items[end].advice == wishes->items[first].advice)
+        end++;
+    return end;
+}
+
+/* Of the settings of one advice: those that are taken, those that a user sets by other means, and those that are not
+ * said. */
+struct outcome {
+    size_t taken, otherwise, silent;
+};
+
+static bool take_or_say(struct pyro_diagnosis *diagnosis, const struct wish *wish, struct pyro_advice *advice,
+                        struct outcome *outcome)
+{
+    struct pyro_arena *arena = &diagnosis->arena;
+    if (!wish->refused) {
+        advice->settings[advice->setting_count++] = wish->setting;
+        outcome->taken++;
+        return true;
+    }
+    if (!wish->elsewhere) {
+        outcome->silent += wish->refused != had_already;
+        return true;
+    }
+    outcome->otherwise++;
+    if (wish->refused == in_program)
+        return say_program(arena, wish, advice);
+    struct pyro_slice key = wish->setting.key;
+    advice->text = pyro_arena_printf(arena, "%.*s (Not as %.*s: %s.)", (int)advice->text.len, advice->text.ptr,
+                                     (int)key.len, key.ptr, wish->refused);
+    return advice->text.ptr != NULL;
+}
+
+/* Leaves in each advice the settings that are taken. What is not advised is not said: an advice of which nothing is
+ * left is not shown, and one of which less is left says only that. */
 static bool rewrite(struct pyro_diagnosis *diagnosis, const struct wishes *wishes)
 {
     struct pyro_arena *arena = &diagnosis->arena;
-    for (size_t i = 0; i < wishes->count; i++) {
-        const struct wish *wish = &wishes->items[i];
-        struct pyro_advice *advice = &diagnosis->findings[wish->finding].advice[wish->advice];
-        if (i == 0 || wish[-1].finding != wish->finding || wish[-1].advice != wish->advice) {
-            advice->settings = pyro_arena_array(arena, advice->asked_count, sizeof(*advice->settings));
-            advice->setting_count = 0;
-            advice->text = advice->said;
-            if (!advice->settings)
+    for (size_t first = 0, end; first < wishes->count; first = end) {
+        struct pyro_advice *advice =
+            &diagnosis->findings[wishes->items[first].finding].advice[wishes->items[first].advice];
+        struct outcome outcome = {0};
+        end = end_of_advice(wishes, first);
+        advice->settings = pyro_arena_array(arena, advice->asked_count, sizeof(*advice->settings));
+        advice->setting_count = 0;
+        advice->text = advice->said;
+        if (!advice->settings)
+            return false;
+        for (size_t i = first; i < end; i++)
+            if (!take_or_say(diagnosis, &wishes->items[i], advice, &outcome))
                 return false;
-        }
-        if (!wish->refused || wish->left_out)
-            advice->settings[advice->setting_count++] = wish->setting;
-        if (!wish->refused)
-            continue;
-        if (wish->refused == had_already)
-            continue;
-        struct pyro_slice key = wish->setting.key;
-        if (wish->refused == in_program) {
-            if (!say_program(arena, wish, advice))
-                return false;
-            continue;
-        }
-        const char *where = wish->left_out ? "is not in the recommended configuration" : "is not set here";
-        advice->text = wish->by ? pyro_arena_printf(arena, "%.*s (%.*s %s: %s, %.*s=%.*s.)", (int)advice->text.len,
-                                                    advice->text.ptr, (int)key.len, key.ptr, where, wish->refused,
-                                                    (int)wish->by->setting.key.len, wish->by->setting.key.ptr,
-                                                    (int)wish->by->setting.value.len, wish->by->setting.value.ptr)
-                                : pyro_arena_printf(arena, "%.*s (%.*s %s: %s.)", (int)advice->text.len,
-                                                    advice->text.ptr, (int)key.len, key.ptr, where, wish->refused);
-        if (!advice->text.ptr)
+        advice->dropped = outcome.silent > 0 && outcome.taken + outcome.otherwise == 0;
+        if (outcome.silent > 0 && outcome.taken > 0 && !pyro_advice_restate(advice, arena))
             return false;
     }
     return true;
@@ -306,22 +321,11 @@ static bool asks_no_more(const struct pyro_scenario *best, const struct pyro_sce
     return true;
 }
 
-static size_t end_of_advice(const struct wishes *wishes, size_t first)
-{
-    size_t end = first;
-    while (end < wishes->count && wishes->items[end].finding == wishes->items[first].finding &&
-           wishes->items[end].advice == wishes->items[first].advice)
-        end++;
-    return end;
-}
-
-static void leave_out(struct wishes *wishes, size_t first, size_t end, const char *why)
+static void leave_out(struct wishes *wishes, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++)
-        if (!wishes->items[i].refused && wishes->items[i].modelled && !wishes->items[i].low) {
-            refuse(&wishes->items[i], why, NULL);
-            wishes->items[i].left_out = true;
-        }
+        if (!wishes->items[i].refused && wishes->items[i].modelled && !wishes->items[i].low)
+            wishes->items[i].refused = not_together;
 }
 
 /* Starts with what prevents failures, then adds what was chosen for each finding, the one that saves most first, and in
@@ -352,7 +356,7 @@ static enum pyro_status add_up(struct pyro_diagnosis *diagnosis, const struct py
                 continue; /* all of it is in already */
             spent += tasks;
             if (!safety && any && spent > PYRO_PRICED_TASKS_MAX) {
-                leave_out(wishes, first, end, "the run has too many tasks to simulate it with the other settings");
+                leave_out(wishes, first, end); /* too many tasks to simulate them with the others */
                 continue;
             }
             PYRO_TRY(pyro_predict(run, run->replay, &diagnosis->arena, &tried, error));
@@ -361,9 +365,7 @@ static enum pyro_status add_up(struct pyro_diagnosis *diagnosis, const struct py
                 any = true;
                 continue;
             }
-            leave_out(wishes, first, end,
-                      tried.fails ? "Spark would refuse to run the barrier stages"
-                                  : "together with the other settings it saves nothing more");
+            leave_out(wishes, first, end);
         }
     *ret = best;
     return any ? PYRO_OK : PYRO_ERROR_ARGUMENT;
@@ -376,8 +378,8 @@ static bool name_findings(struct pyro_diagnosis *diagnosis, bool code, struct py
     plan->finding_count = 0;
     for (size_t i = 0; plan->findings && i < diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];
-        bool in = code && finding->saves.basis == PYRO_BASIS_CODE && !finding->folded &&
-                  finding->severity != PYRO_SEVERITY_LOW;
+        bool in =
+            code && finding->own.basis == PYRO_BASIS_CODE && !finding->folded && finding->severity != PYRO_SEVERITY_LOW;
         for (size_t k = 0; k < diagnosis->change_count && !code && !in; k++)
             in = diagnosis->changes[k].finding == i;
         if (in)
@@ -429,17 +431,6 @@ static bool simulates(const struct wishes *wishes)
     return false;
 }
 
-/* What was chosen for a finding fixes it by itself, whatever others need: it stays in its advice. */
-static void keep_own(const struct pyro_diagnosis *diagnosis, struct wishes *wishes)
-{
-    for (size_t i = 0; i < wishes->count; i++) {
-        struct wish *wish = &wishes->items[i];
-        const struct pyro_finding *finding = &diagnosis->findings[wish->finding];
-        if (wish->refused && wish->by && finding->fix && finding->advice[wish->advice].asked == finding->fix)
-            wish->left_out = true;
-    }
-}
-
 static void resolve(const struct pyro_diagnosis *diagnosis, struct wishes *wishes, struct winners *winners)
 {
     for (size_t i = 0; i < wishes->count; i++) {
@@ -463,16 +454,15 @@ static void resolve(const struct pyro_diagnosis *diagnosis, struct wishes *wishe
                 wish->row, wish->program.ptr ? wish->program : pyro_setting_current(diagnosis->app, wish->setting.key),
                 wish->setting.value)) {
             wish->elsewhere = false;
-            refuse(wish, had_already, NULL);
+            wish->refused = had_already;
         }
     }
     /* Equal wishes go the way of the one that stood for them. */
     for (size_t i = 0; i < wishes->count; i++) {
         struct wish **winner = find_winner(winners, wishes->items[i].setting.key);
         if (winner && (*winner)->refused && !wishes->items[i].refused)
-            refuse(&wishes->items[i], (*winner)->refused, (*winner)->by);
+            wishes->items[i].refused = (*winner)->refused;
     }
-    keep_own(diagnosis, wishes);
 }
 
 static enum pyro_status make_plans(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run,
@@ -491,6 +481,7 @@ enum pyro_status pyro_plan_make(struct pyro_diagnosis *diagnosis, struct pyro_pr
 {
     struct wishes wishes = {0};
     struct winners winners = {0};
+    pyro_findings_put_back(diagnosis);
     if (!collect(diagnosis, &wishes))
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the advice");
     winners.items = pyro_arena_array(&diagnosis->arena, wishes.count + 1, sizeof(*winners.items));

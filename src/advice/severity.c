@@ -21,15 +21,24 @@ static enum pyro_severity rank(double value, const double *borders)
     return value >= borders[2] - slack ? PYRO_SEVERITY_MODERATE : PYRO_SEVERITY_LOW;
 }
 
+/* What counts: the fault costs that much, and that much of it can be had back, as far as both are known. */
+static double that_counts(int64_t cost, double saved, const struct pyro_finding *finding)
+{
+    if (cost == PYRO_NONE)
+        return saved;
+    return finding->saves.basis == PYRO_BASIS_NONE ? pyro_real(cost) : fmin(pyro_real(cost), saved);
+}
+
 /* Of wall or of core time, whichever is the larger share. */
 static double share_of(const struct pyro_app *app, const struct pyro_finding *finding)
 {
     double wall = pyro_app_wall(app), core = pyro_real(app->numbers.core_total_ms);
-    double wall_share = wall > 0 ? pyro_real(finding->saves.wall_expected_ms) / wall : 0;
     double saved = pyro_real(finding->saves.core_ms);
     if (finding->frees_slots)
         saved = fmax(saved, pyro_real(finding->saves.busy_ms));
-    return fmax(wall_share, core > 0 ? saved / core : 0);
+    double wall_ms = that_counts(finding->full_costs.wall_ms, pyro_real(finding->saves.wall_expected_ms), finding),
+           core_ms = that_counts(finding->full_costs.core_ms, saved, finding);
+    return fmax(wall > 0 ? wall_ms / wall : 0, core > 0 ? core_ms / core : 0);
 }
 
 static enum pyro_severity severity_of(const struct pyro_finding *finding, double share)

@@ -89,16 +89,26 @@ static const struct pyro_finding *find_finding(const pyro_diagnosis *diagnosis, 
     return NULL;
 }
 
+static const struct pyro_action *find_action(const pyro_diagnosis *diagnosis, const char *id)
+{
+    for (size_t i = 0; i < diagnosis->action_count; i++)
+        if (pyro_slice_is(diagnosis->actions[i].id, id))
+            return &diagnosis->actions[i];
+    return NULL;
+}
+
 static enum pyro_status refuse_finding(struct pyro_whatif *whatif, const char *id, struct pyro_error *error)
 {
     const pyro_diagnosis *diagnosis = whatif->diagnosis;
-    const char **ids = pyro_arena_array(&whatif->arena, diagnosis->finding_count + 1, sizeof(*ids));
+    size_t count = diagnosis->finding_count + diagnosis->action_count;
+    const char **ids = pyro_arena_array(&whatif->arena, count + 1, sizeof(*ids));
     if (!ids)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
-    for (size_t i = 0; i < diagnosis->finding_count; i++)
-        ids[i] = diagnosis->findings[i].id.ptr;
-    const char *nearest = pyro_nearest(id, ids, diagnosis->finding_count);
-    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "no finding of this run has the id '%.80s'%s%s%s", id,
+    for (size_t i = 0; i < count; i++)
+        ids[i] = i < diagnosis->finding_count ? diagnosis->findings[i].id.ptr
+                                              : diagnosis->actions[i - diagnosis->finding_count].id.ptr;
+    const char *nearest = pyro_nearest(id, ids, count);
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "no finding or action of this run has the id '%.80s'%s%s%s", id,
                           nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
@@ -114,19 +124,49 @@ static enum pyro_status check_clash(const struct pyro_scenario *asked, const str
     return PYRO_OK;
 }
 
-static enum pyro_status fix_one(struct pyro_whatif *whatif, const char *id, struct pyro_scenario *scenario,
-                                struct pyro_error *error)
+/* What `--fix` names: an action, or a finding, which stands for the action that cures it. One without an action is
+ * fixed as was chosen for it. */
+struct fix {
+    const struct pyro_action *action;
+    const struct pyro_finding *finding;
+};
+
+static struct fix find_fix(const pyro_diagnosis *diagnosis, const char *id)
 {
-    const struct pyro_finding *finding = id ? find_finding(whatif->diagnosis, id) : NULL;
-    if (!finding)
-        return refuse_finding(whatif, id ? id : "", error);
+    struct fix fix = {find_action(diagnosis, id), find_finding(diagnosis, id)};
+    if (fix.finding)
+        fix.action = pyro_action_of(diagnosis, fix.finding);
+    return fix;
+}
+
+static enum pyro_status fix_one(struct pyro_whatif *whatif, const char *id, const struct fix *fix,
+                                struct pyro_scenario *scenario, struct pyro_error *error)
+{
+    const pyro_diagnosis *diagnosis = whatif->diagnosis;
     struct pyro_scenario before = *scenario;
-    if (finding->saves.basis == PYRO_BASIS_NONE)
+    bool applied = false;
+    if (fix->action && fix->action->saves.basis != PYRO_BASIS_NONE)
+        PYRO_TRY(pyro_action_apply(diagnosis, fix->action, &whatif->arena, scenario, &applied, error));
+    else if (!fix->action)
+        PYRO_TRY(pyro_fix_apply(diagnosis->app, fix->finding, &whatif->arena, scenario, &applied, error));
+    if (!applied)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "nothing that fixes the finding '%.80s' changes the time of the run in a simulation", id);
-    bool applied;
-    PYRO_TRY(pyro_fix_apply(whatif->diagnosis->app, finding, &whatif->arena, scenario, &applied, error));
     return check_clash(&before, scenario, id, error);
+}
+
+/* All that is to be fixed, each action once. */
+static enum pyro_status fix_all(struct pyro_whatif *whatif, const struct pyro_whatif_options *asked,
+                                const struct fix *fixes, struct pyro_scenario *scenario, struct pyro_error *error)
+{
+    for (size_t k = 0; k < asked->fix_count; k++) {
+        bool had = false;
+        for (size_t i = 0; i < k && !had; i++)
+            had = fixes[k].action ? fixes[i].action == fixes[k].action : fixes[i].finding == fixes[k].finding;
+        if (!had)
+            PYRO_TRY(fix_one(whatif, asked->fix[k], &fixes[k], scenario, error));
+    }
+    return PYRO_OK;
 }
 
 /* Every scenario has what fixes the findings that were named, and the plan where that was asked. */
@@ -138,12 +178,15 @@ static enum pyro_status apply_fixes(struct pyro_whatif *whatif, const struct pyr
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "no settings are recommended for this run: there is no plan");
     whatif->needs_tasks = whatif->needs_tasks || asked->plan || asked->fix_count > 0;
     whatif->fixes = pyro_arena_array(&whatif->arena, asked->fix_count + 1, sizeof(*whatif->fixes));
-    if (!whatif->fixes)
+    struct fix *fixes = pyro_arena_array(&whatif->arena, asked->fix_count + 1, sizeof(*fixes));
+    if (!whatif->fixes || !fixes)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
     for (size_t i = 0; i < asked->fix_count; i++) {
-        const struct pyro_finding *finding = asked->fix[i] ? find_finding(diagnosis, asked->fix[i]) : NULL;
-        if (finding)
-            whatif->fixes[whatif->fix_count++] = finding->id;
+        const char *id = asked->fix[i] ? asked->fix[i] : "";
+        fixes[i] = find_fix(diagnosis, id);
+        if (!fixes[i].action && !fixes[i].finding)
+            return refuse_finding(whatif, id, error);
+        whatif->fixes[whatif->fix_count++] = fixes[i].finding ? fixes[i].finding->id : fixes[i].action->id;
     }
     for (size_t i = 0; i < whatif->scenario_count; i++) {
         struct pyro_scenario *scenario = &whatif->scenarios[i], before = *scenario;
@@ -151,8 +194,7 @@ static enum pyro_status apply_fixes(struct pyro_whatif *whatif, const struct pyr
             pyro_fix_settings(diagnosis->app, diagnosis->config_changes, diagnosis->config_change_count, scenario);
             PYRO_TRY(check_clash(&before, scenario, "the plan", error));
         }
-        for (size_t k = 0; k < asked->fix_count; k++)
-            PYRO_TRY(fix_one(whatif, asked->fix[k], scenario, error));
+        PYRO_TRY(fix_all(whatif, asked, fixes, scenario, error));
     }
     return PYRO_OK;
 }

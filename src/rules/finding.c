@@ -40,7 +40,9 @@ struct pyro_finding *pyro_finding_add(struct pyro_rule_context *context, const s
     finding->title = pyro_slice_from(rule->title);
     finding->part = 1;
     finding->job = finding->stage = finding->attempt = finding->sql = PYRO_NONE;
-    finding->saves = (struct pyro_saving){.stage_share = (double)NAN, .core_ms = PYRO_NONE, .cost = (double)NAN};
+    finding->own = (struct pyro_saving){.stage_share = (double)NAN, .core_ms = PYRO_NONE, .cost = (double)NAN};
+    finding->saves = finding->own;
+    finding->costs = finding->full_costs = (struct pyro_fault_costs){PYRO_NONE, PYRO_NONE};
     return finding;
 }
 

@@ -35,6 +35,8 @@ struct pyro_advice {
     const char *prevents;     /* the failure that its settings prevent, whatever time they take; or NULL */
     bool competes;            /* with the advice before it: another value of the same; only the better one is shown */
     enum pyro_helps helps;
+    bool restated; /* its text only says what is set: the rule's own would name other values */
+    bool dropped;  /* others do it: it is not shown */
     /* As the rule said it: settings that are not taken are left out of the above (advice/settings.c). */
     struct pyro_setting *asked;
     size_t asked_count;
@@ -52,6 +54,11 @@ struct pyro_saving {
     int64_t busy_ms;    /* time of tasks on slots */
     double cost;        /* money saved; NaN: no prices */
     enum pyro_basis basis;
+};
+
+/* Milliseconds that a fault costs, within the time of the stages that it is about; PYRO_NONE: unknown. */
+struct pyro_fault_costs {
+    int64_t wall_ms, core_ms;
 };
 
 /* What has to be changed: a setting, the program, how data lies in files, or the machines. */
@@ -89,7 +96,15 @@ struct pyro_finding {
     size_t evidence_count;
     struct pyro_advice *advice;
     size_t advice_count;
-    struct pyro_saving saves;
+    struct pyro_advice *all_advice; /* also what is not shown; NULL: `advice` is all of it */
+    size_t all_advice_count;
+    struct pyro_saving own;   /* by what was chosen to fix it, and nothing else */
+    struct pyro_saving saves; /* by the action that cures it; where none does, as `own` */
+    /* What it costs; a rule sets it where it knows better than what its fix saves. costs: its part of that where others
+     * cost time at the same moments, so that all of them add up to no more than the run. See advice/fault_costs.h. */
+    struct pyro_fault_costs full_costs, costs;
+    size_t place; /* before actions changed order and severity: see advice/findings_by_action.c */
+    enum pyro_severity own_severity;
     double failure_risk; /* 0..1: chance that this run or the next fails of it; enters the severity */
     double harm;         /* 0..1: harm to those who read the output */
     bool frees_slots;    /* what it wastes is the time of slots, whether others use them or not */
@@ -237,8 +252,10 @@ struct pyro_diagnosis {
     struct pyro_arena arena;
     struct pyro_arena *arenas; /* what rules wrote on other threads than the calling one */
     size_t arena_count;
-    struct pyro_finding *findings; /* most saved first, but reasons before what follows from them */
+    struct pyro_finding
+        *findings; /* in the order of the actions that cure them, reasons before what follows from them */
     size_t finding_count;
+    bool placed;                        /* findings know their own places: advice/findings_by_action.h */
     struct pyro_suppressed *suppressed; /* findings that the user does not want, in the same order */
     size_t suppressed_count;
     struct pyro_changed_limit *changed; /* thresholds that are not at their defaults, in the order of the catalog */
@@ -253,7 +270,7 @@ struct pyro_diagnosis {
     struct pyro_recommended_plan settings_plan, code_plan;
     struct pyro_action *actions; /* what ended the application first, then what saves most */
     size_t action_count;
-    struct pyro_recommended_plan together; /* all actions; its `findings` are those of one of both plans */
+    struct pyro_recommended_plan together; /* all actions; its `findings` are none */
     struct pyro_configured *configuration; /* in the order of spark_settings.def */
     size_t configuration_count;
     struct pyro_cost *cost;             /* NULL: no prices were given */

@@ -53,7 +53,7 @@ bool pyro_run_add_advice(struct pyro_run *run)
     }
     for (size_t i = 0; i < diagnosis->finding_count && ok; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];
-        if (finding->saves.basis == PYRO_BASIS_CODE && !finding->folded && finding->severity != PYRO_SEVERITY_LOW)
+        if (finding->own.basis == PYRO_BASIS_CODE && !finding->folded && finding->severity != PYRO_SEVERITY_LOW)
             ok = add_advice(run, finding, PYRO_SLICE_LITERAL(""), PYRO_SLICE_NULL, PYRO_SLICE_LITERAL(""));
     }
     return ok;

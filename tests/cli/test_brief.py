@@ -30,7 +30,11 @@ def test_brief_is_a_screenful(pyrometer: Command, name: str) -> None:  # noqa: F
     for key, value in report["config_changes"].items():
         assert f"{key}={value}" in lines
     loud = [one for one in report["findings"] if one["severity"] != "low"]
-    shown = [line for line in lines if line[:1].isdigit() and ". " in line[:4]]
+    numbered = [line for line in lines if line[:1].isdigit() and ". " in line[:4]]
+    todo = numbered[: len(report["actions"])]
+    for action, line in zip(report["actions"], todo):
+        assert line.split(". ", 1)[1][:20] == action["title"][:20]
+    shown = numbered[len(todo) :]
     assert len(shown) == len(loud)
     for finding in loud:
         assert any(finding["title"] in line and finding["severity"] in line for line in shown)

@@ -4,8 +4,9 @@
 #include "report/shared/finding_facts.h"
 #include "text/escape.h"
 
-static const char header[] = "application,id,rule,category,severity,confidence,job,stage,attempt,sql,executor,host,"
-                             "call_site,title,cause,saves_low_ms,saves_expected_ms,saves_high_ms,advice\r\n";
+static const char header[] =
+    "application,id,rule,category,severity,confidence,job,stage,attempt,sql,executor,host,"
+    "call_site,title,cause,saves_low_ms,saves_expected_ms,saves_high_ms,advice,costs_wall_ms,costs_core_ms\r\n";
 
 static void text_field(struct pyro_strbuf *buffer, struct pyro_slice text)
 {
@@ -51,6 +52,10 @@ static void write_row(struct pyro_strbuf *buffer, const struct pyro_app *app, co
     buffer->failed |= advice.failed;
     pyro_add_csv(buffer, pyro_strbuf_slice(&advice));
     pyro_strbuf_done(&advice);
+    pyro_strbuf_add_char(buffer, ',');
+    int_field(buffer, finding->costs.wall_ms);
+    if (finding->costs.core_ms != PYRO_NONE)
+        pyro_strbuf_add_int(buffer, finding->costs.core_ms);
     pyro_strbuf_add_text(buffer, "\r\n");
 }
 

@@ -122,6 +122,10 @@ void pyro_json_finding(struct pyro_json_writer *json, const char *key, const str
     write_evidence(json, finding);
     write_advice(json, finding);
     write_saving(json, &finding->saves);
+    pyro_json_begin(json, "costs", '{');
+    pyro_json_int(json, "wall_ms", finding->costs.wall_ms);
+    pyro_json_int(json, "core_ms", finding->costs.core_ms);
+    pyro_json_end(json, '}');
     if (finding->judged) {
         pyro_json_line(json);
         pyro_json_bool(json, "folded", finding->folded);

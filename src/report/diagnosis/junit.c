@@ -128,6 +128,8 @@ static void write_failures(struct pyro_strbuf *out, const struct pyro_diagnosis 
             continue;
         pyro_junit_case(out, rule->category, finding->id);
         pyro_strbuf_clear(text);
+        pyro_fact_costs(text, diagnosis->app, finding);
+        pyro_strbuf_add_text(text, ", ");
         pyro_fact_saves(text, diagnosis->app, &finding->saves);
         pyro_strbuf_add_char(text, '\n');
         pyro_junit_finding(text, finding);

@@ -148,7 +148,7 @@ static void write_finding(const struct pyro_outline *outline, const struct pyro_
     pyro_strbuf_printf(out, "\n%zu. **", number);
     pyro_add_markdown(out, finding->title);
     pyro_strbuf_add_text(out, "**: ");
-    pyro_fact_saves(out, diagnosis->app, &finding->saves);
+    pyro_fact_costs(out, diagnosis->app, finding);
     pyro_strbuf_add_text(out, ", confidence ");
     pyro_human_hundredths(out, finding->confidence);
     pyro_strbuf_add_text(out, "\n");

@@ -1,5 +1,6 @@
 #include "report/diagnosis/outline.h"
 
+#include "advice/fix.h"
 #include "report/shared/finding_facts.h"
 
 static void begin(const struct pyro_outline *outline, const char *label)
@@ -85,31 +86,35 @@ void pyro_outline_actions(const struct pyro_outline *outline, const struct pyro_
     end(outline, PYRO_OUTLINE_PLAN, "");
 }
 
-/* The number of the action that an advice became; 0: none. */
-static size_t find_action(const struct pyro_diagnosis *diagnosis, size_t place, const struct pyro_advice *advice)
+/* The number of the action that a finding's part of the report points to; 0: none cures it. */
+static size_t add_its_action(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis, size_t place)
 {
-    for (size_t i = 0; i < diagnosis->action_count; i++) {
-        const struct pyro_action *action = &diagnosis->actions[i];
-        if (pyro_slice_eq(action->text, advice->text) && pyro_slice_eq(action->code, advice->code))
-            for (size_t k = 0; k < action->cure_count; k++)
-                if (action->cures[k] == place)
-                    return i + 1;
+    const struct pyro_action *action = pyro_action_of(diagnosis, &diagnosis->findings[place]);
+    if (!action)
+        return 0;
+    size_t number = (size_t)(action - diagnosis->actions) + 1;
+    begin(outline, "What to do: ");
+    pyro_strbuf_printf(outline->line, "number %zu above", number);
+    if (action->saves.wall_high_ms > 0) {
+        pyro_strbuf_add_text(outline->line, ", which ");
+        pyro_fact_saves(outline->line, diagnosis->app, &action->saves);
     }
-    return 0;
+    pyro_strbuf_add_char(outline->line, '.');
+    end(outline, PYRO_OUTLINE_FACT, "");
+    return number;
 }
 
-static void add_advice(const struct pyro_outline *outline, const struct pyro_finding *finding, size_t index,
-                       size_t action)
+static bool became(const struct pyro_advice *advice, const struct pyro_action *action)
+{
+    return pyro_slice_eq(action->text, advice->text) && pyro_slice_eq(action->code, advice->code);
+}
+
+static void add_advice(const struct pyro_outline *outline, const struct pyro_finding *finding, size_t index)
 {
     const struct pyro_advice *advice = &finding->advice[index];
-    begin(outline, action ? "What to do: " : "Recommendation: ");
-    if (action)
-        pyro_strbuf_printf(outline->line, "number %zu above.", action);
-    else
-        pyro_strbuf_add_slice(outline->line, advice->text);
+    begin(outline, "Recommendation: ");
+    pyro_strbuf_add_slice(outline->line, advice->text);
     end(outline, PYRO_OUTLINE_FACT, "");
-    if (action)
-        return;
     if (advice->code.len)
         outline->code(outline->form, advice->code);
     if (!pyro_fact_shows_check(finding, index))
@@ -129,10 +134,13 @@ void pyro_outline_finding(const struct pyro_outline *outline, const struct pyro_
     begin(outline, evidence);
     pyro_fact_evidence(outline->line, finding);
     end(outline, PYRO_OUTLINE_FACT, evidence);
+    size_t action = add_its_action(outline, diagnosis, place);
     for (size_t i = 0; i < finding->advice_count; i++)
-        add_advice(outline, finding, i, find_action(diagnosis, place, &finding->advice[i]));
+        if (!action || !became(&finding->advice[i], &diagnosis->actions[action - 1]))
+            add_advice(outline, finding, i);
     begin(outline, improvement);
-    pyro_fact_improvement(outline->line, diagnosis->app, finding);
+    if (!action) /* else it is said there, once for all findings that it cures */
+        pyro_fact_improvement(outline->line, diagnosis->app, finding);
     end(outline, PYRO_OUTLINE_FACT, improvement);
     begin(outline, "");
     pyro_fact_judgement(outline->line, finding);

@@ -276,6 +276,10 @@ static void write_properties(struct pyro_json_writer *json, const struct pyro_fi
     pyro_json_end(json, '}');
     pyro_json_int(json, "core_ms", finding->saves.core_ms);
     pyro_json_end(json, '}');
+    pyro_json_begin(json, "costs", '{');
+    pyro_json_int(json, "wall_ms", finding->costs.wall_ms);
+    pyro_json_int(json, "core_ms", finding->costs.core_ms);
+    pyro_json_end(json, '}');
     pyro_json_begin(json, "config", '{');
     for (size_t i = 0; i < finding->advice_count; i++) {
         for (size_t k = 0; k < finding->advice[i].setting_count; k++) {

@@ -122,13 +122,13 @@ static void write_part(void *form, enum pyro_outline_part part, struct pyro_slic
 }
 
 /* A line "key=value" to copy. */
-static void write_setting(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, size_t index)
+static void write_setting(struct pyro_page *page, const struct pyro_setting *setting)
 {
     struct pyro_strbuf line;
     pyro_strbuf_init(&line, page->output->buffer.allocator);
-    pyro_strbuf_add_slice(&line, diagnosis->config_changes[index].key);
+    pyro_strbuf_add_slice(&line, setting->key);
     pyro_strbuf_add_char(&line, '=');
-    pyro_strbuf_add_slice(&line, diagnosis->config_changes[index].value);
+    pyro_strbuf_add_slice(&line, setting->value);
     pyro_page_whole(page, pyro_strbuf_slice(&line));
     page->output->buffer.failed |= line.failed;
     pyro_strbuf_done(&line);
@@ -137,7 +137,7 @@ static void write_setting(struct pyro_page *page, const struct pyro_diagnosis *d
 static void write_settings(void *form, const struct pyro_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->config_change_count; i++)
-        write_setting(form, diagnosis, i);
+        write_setting(form, &diagnosis->config_changes[i]);
 }
 
 static void write_finding(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis, size_t place,
@@ -150,7 +150,7 @@ static void write_finding(const struct pyro_outline *outline, const struct pyro_
     pyro_strbuf_clear(line);
     pyro_strbuf_printf(line, "%zu. ", number);
     pyro_strbuf_add_slice(line, finding->title);
-    pyro_fact_saves(&right, diagnosis->app, &finding->saves);
+    pyro_fact_costs(&right, diagnosis->app, finding);
     pyro_strbuf_add_text(&right, "   confidence ");
     pyro_human_hundredths(&right, finding->confidence);
     pyro_page_ends(page, severity_style(finding->severity), pyro_strbuf_slice(line), pyro_strbuf_slice(&right));
@@ -242,13 +242,13 @@ static size_t lines_since(const struct pyro_strbuf *text, size_t from)
     return lines;
 }
 
-/* "1. severe: Data skew, stage 17" and what it saves, on one line. */
+/* "1. severe: Data skew, stage 17" and what it costs, on one line. */
 static void write_brief_finding(struct pyro_page *page, const struct pyro_diagnosis *diagnosis,
                                 const struct pyro_finding *finding, size_t number, struct pyro_strbuf *line)
 {
     struct pyro_strbuf right;
     pyro_strbuf_init(&right, line->allocator);
-    pyro_fact_saves(&right, diagnosis->app, &finding->saves);
+    pyro_fact_costs(&right, diagnosis->app, finding);
     pyro_strbuf_clear(line);
     pyro_strbuf_printf(line, "%zu. %s: ", number, pyro_severity_name(finding->severity));
     pyro_strbuf_add_slice(line, finding->title);
@@ -259,21 +259,71 @@ static void write_brief_finding(struct pyro_page *page, const struct pyro_diagno
     pyro_strbuf_done(&right);
 }
 
-/* Settings to copy, then findings above low; what has no room is counted. `from`: where the report begins. */
-static void write_brief(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, size_t from,
-                        struct pyro_strbuf *line)
+/* Shortens a text of more than `most` bytes to whole words and "...". */
+static void cut_at_word(struct pyro_strbuf *text, size_t most)
 {
-    const struct pyro_strbuf *text = &page->output->buffer;
+    enum { DOTS = 3, SHORTEST = 20 };
+    if (text->len <= most || most < SHORTEST)
+        return;
+    size_t len = most - DOTS;
+    while (len > SHORTEST && text->data[len] != ' ')
+        len--;
+    while (len > 0 && ((unsigned char)text->data[len] & 0xC0) == 0x80)
+        len--;
+    text->len = len;
+    pyro_strbuf_add_text(text, "...");
+}
+
+/* "1. Use 21 partitions" and what it saves, then its settings to copy. */
+static void write_brief_action(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, size_t index,
+                               struct pyro_strbuf *line)
+{
+    const struct pyro_action *action = &diagnosis->actions[index];
+    struct pyro_strbuf right;
+    pyro_strbuf_init(&right, line->allocator);
+    pyro_fact_saves(&right, diagnosis->app, &action->saves);
+    pyro_strbuf_clear(line);
+    pyro_strbuf_printf(line, "%zu. ", index + 1);
+    pyro_strbuf_add_slice(line, action->title);
+    if (page->width > right.len + 2)
+        cut_at_word(line, page->width - right.len - 2);
+    pyro_page_ends(page, PYRO_STYLE_NONE, pyro_strbuf_slice(line), pyro_strbuf_slice(&right));
+    line->failed |= right.failed;
+    pyro_strbuf_done(&right);
+    for (size_t i = 0; i < action->setting_count; i++)
+        write_setting(page, &action->settings[i]);
+}
+
+/* Actions with settings to copy, in two thirds of the lines; an action is shown whole or not at all. Returns how many
+ * have no room. */
+static size_t write_brief_actions(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, size_t from,
+                                  struct pyro_strbuf *line)
+{
+    struct pyro_strbuf *text = &page->output->buffer;
+    size_t shown = 0;
+    if (diagnosis->action_count)
+        pyro_page_blank(page);
+    for (; shown < diagnosis->action_count; shown++) {
+        size_t before = text->len;
+        write_brief_action(page, diagnosis, shown, line);
+        if (lines_since(text, from) <= BRIEF_LINES * 2 / 3)
+            continue;
+        text->len = before;
+        break;
+    }
     pyro_strbuf_clear(line);
     pyro_fact_together(line, diagnosis);
     if (line->len)
         pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
-    if (diagnosis->config_change_count)
-        pyro_page_blank(page);
-    size_t shown = 0, number = 0;
-    for (; shown < diagnosis->config_change_count && lines_since(text, from) < BRIEF_LINES / 2; shown++)
-        write_setting(page, diagnosis, shown);
-    size_t hidden = 0, settings = diagnosis->config_change_count - shown;
+    return diagnosis->action_count - shown;
+}
+
+/* What to do, then findings above low; what has no room is counted. `from`: where the report begins. */
+static void write_brief(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, size_t from,
+                        struct pyro_strbuf *line)
+{
+    const struct pyro_strbuf *text = &page->output->buffer;
+    size_t actions = write_brief_actions(page, diagnosis, from, line), number = 0, hidden = 0;
     for (int severity = PYRO_SEVERITY_CRITICAL; severity > PYRO_SEVERITY_LOW; severity--)
         for (size_t i = 0; i < diagnosis->finding_count; i++) {
             const struct pyro_finding *finding = &diagnosis->findings[i];
@@ -290,13 +340,13 @@ static void write_brief(struct pyro_page *page, const struct pyro_diagnosis *dia
                 hidden++;
             }
         }
-    if (!hidden && !settings)
+    if (!hidden && !actions)
         return;
     pyro_strbuf_clear(line);
     if (hidden)
         pyro_strbuf_printf(line, "%zu more finding%s", hidden, hidden == 1 ? "" : "s");
-    if (settings)
-        pyro_strbuf_printf(line, "%s%zu more setting%s", hidden ? ", " : "", settings, settings == 1 ? "" : "s");
+    if (actions)
+        pyro_strbuf_printf(line, "%s%zu more thing%s to do", hidden ? ", " : "", actions, actions == 1 ? "" : "s");
     pyro_strbuf_add_text(line, ": see the report without --brief.");
     pyro_page_wrap(page, PYRO_STYLE_DIM, "", pyro_strbuf_slice(line));
 }

@@ -43,7 +43,25 @@ void pyro_fact_saves(struct pyro_strbuf *buffer, const struct pyro_app *app, con
         pyro_human_ms(buffer, saves->core_ms);
         pyro_strbuf_add_text(buffer, " core time");
     } else {
-        pyro_strbuf_add_text(buffer, "no time saving");
+        pyro_strbuf_add_text(buffer, saves->basis == PYRO_BASIS_NONE ? "time saved: not known" : "no time saved");
+    }
+}
+
+void pyro_fact_costs(struct pyro_strbuf *buffer, const struct pyro_app *app, const struct pyro_finding *finding)
+{
+    const struct pyro_fault_costs *costs = &finding->costs;
+    double share = wall_share(app, costs->wall_ms);
+    if (costs->wall_ms > 0) {
+        pyro_strbuf_add_text(buffer, "costs ");
+        pyro_human_ms(buffer, costs->wall_ms);
+        if (isfinite(share))
+            add_percent_range(buffer, share, share);
+    } else if (costs->core_ms > 0) {
+        pyro_strbuf_add_text(buffer, "costs ");
+        pyro_human_ms(buffer, costs->core_ms);
+        pyro_strbuf_add_text(buffer, " core time");
+    } else {
+        pyro_strbuf_add_text(buffer, costs->wall_ms == PYRO_NONE ? "cost not known" : "costs no time");
     }
 }
 
@@ -66,10 +84,8 @@ void pyro_fact_action_saves(struct pyro_strbuf *buffer, const struct pyro_diagno
             pyro_human_ms(buffer, saves->core_ms);
             pyro_strbuf_add_text(buffer, " core time");
         }
-    } else if (saves->core_ms > 0) {
-        pyro_fact_saves(buffer, diagnosis->app, saves);
     } else {
-        pyro_strbuf_add_text(buffer, saves->basis == PYRO_BASIS_NONE ? "time saved: not known" : "no time saved");
+        pyro_fact_saves(buffer, diagnosis->app, saves);
     }
     if (diagnosis->cost && diagnosis->cost->money.known && saves->cost > 0) {
         pyro_strbuf_add_text(buffer, ", ");

@@ -8,7 +8,9 @@
 /* "CRITICAL ISSUES", "SEVERE", ... */
 const char *pyro_severity_heading(enum pyro_severity severity);
 
-/* "saves 9-14 min (20-31 %)", "saves 3 h core time", "saves no time that can be measured" */
+/* "costs 12 min (26 %)", "costs 3 h core time", "costs no time", "cost not known" */
+void pyro_fact_costs(struct pyro_strbuf *buffer, const struct pyro_app *app, const struct pyro_finding *finding);
+/* "saves 9-14 min (20-31 %)", "saves 3 h core time", "no time saved", "time saved: not known" */
 void pyro_fact_saves(struct pyro_strbuf *buffer, const struct pyro_app *app, const struct pyro_saving *saves);
 /* "Stage 5 (join at etl.py:88), executor 3", or nothing. */
 void pyro_fact_where(struct pyro_strbuf *buffer, const struct pyro_finding *finding);

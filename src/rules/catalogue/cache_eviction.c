@@ -172,8 +172,9 @@ static void report(struct pyro_rule_context *context, const struct pyro_rdd *rdd
     if (!on_disk) {
         struct pyro_advice *advice = pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL("Persist it with MEMORY_AND_DISK: Spark then reads partitions that do not fit in memory "
-                               "from the local disk instead of computing them again."),
+            PYRO_SLICE_LITERAL(
+                "Persist the data with MEMORY_AND_DISK: Spark then reads partitions that do not fit in memory "
+                "from the local disk instead of computing them again."),
             verify);
         if (advice)
             advice->code =

@@ -134,11 +134,13 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     const struct gap *gap = &gaps->largest[0];
     bool inside_sql = gaps->in_sql_ms > gaps->total_ms / 2;
     if (inside_sql)
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Most of this time is inside SQL executions: planning, listing files or "
-                                               "committing output. Read fewer files and partitions, write fewer files, "
-                                               "and shorten plans that grow in loops (checkpoint or save in between)."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Read fewer files and partitions, write fewer files, and shorten plans that "
+                               "grow in loops (checkpoint or save in between): most of this time is "
+                               "inside SQL executions, for planning, listing files or committing "
+                               "output."),
+            verify);
     else
         pyro_finding_advise(
             context, finding,

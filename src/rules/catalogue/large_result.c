@@ -165,7 +165,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     struct pyro_slice size = pyro_say_memory(context, need);
     advice = pyro_finding_advise(context, finding,
                                  pyro_say(context,
-                                          "If the driver needs all of it: set spark.driver.maxResultSize=%s, and a "
+                                          "If the driver needs all of it, set spark.driver.maxResultSize=%s, and a "
                                           "driver heap of several times that.",
                                           size.ptr),
                                  verify);

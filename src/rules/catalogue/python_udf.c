@@ -119,9 +119,10 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
                          "one with far fewer rows, and the stage's task time is shorter.";
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Replace it with functions of pyspark.sql.functions (substring, regexp_extract, when, "
-                           "transform ...): they run inside the executor, and Spark can push down filters on them. "
-                           "Filter and aggregate before the code that must stay in Python."),
+        PYRO_SLICE_LITERAL(
+            "Replace the Python function with functions of pyspark.sql.functions (substring, regexp_extract, when, "
+            "transform ...): they run inside the executor, and Spark can push down filters on them. "
+            "Filter and aggregate before the code that must stay in Python."),
         verify);
     if (advice)
         advice->code =

@@ -74,8 +74,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     pyro_finding_merged(context, finding, "operators", found->merged);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        join ? PYRO_SLICE_LITERAL("The key repeats on both sides: join on the complete key, or aggregate one side to "
-                                  "one row per key before the join.")
+        join ? PYRO_SLICE_LITERAL("Join on the complete key, or aggregate one side to one row per key before the join: "
+                                  "the key repeats on both sides.")
              : PYRO_SLICE_LITERAL(
                    "Filter and aggregate before the rows multiply, and keep only the columns that you need."),
         verify);

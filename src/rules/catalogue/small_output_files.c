@@ -65,10 +65,11 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         if (fine) {
             struct pyro_advice *advice = pyro_finding_advise(
                 context, finding,
-                pyro_say(context,
-                         "One directory has only %s: partition by a coarser column (month instead of day), by buckets, "
-                         "or not at all.",
-                         pyro_say_bytes(context, spot->value[BYTES] / spot->value[PARTITIONS])),
+                pyro_say(
+                    context,
+                    "Partition by a coarser column (month instead of day), by buckets, or not at all: one directory "
+                    "has only %s.",
+                    pyro_say_bytes(context, spot->value[BYTES] / spot->value[PARTITIONS])),
                 verify);
             if (advice)
                 advice->code = PYRO_SLICE_LITERAL("df.withColumn(\"month\", F.trunc(\"day\", \"month\"))"
@@ -89,8 +90,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         if (!fine && spot->value[BYTES] / spot->value[PARTITIONS] < pyro_limit(context, MEAN_BYTES))
             pyro_finding_advise(context, finding,
                                 pyro_say(context,
-                                         "One directory has only %s: partition by a coarser column (month instead of "
-                                         "day), or do not partition.",
+                                         "Partition by a coarser column (month instead of day), or do not partition: "
+                                         "one directory has only %s.",
                                          pyro_say_bytes(context, spot->value[BYTES] / spot->value[PARTITIONS])),
                                 verify);
         return;

@@ -3,9 +3,8 @@
 static const char *const advices[PYRO_FAILURE_KINDS] = {
     [PYRO_FAILURE_JVM_MEMORY] = "Give tasks more memory: more heap, fewer cores an executor or smaller partitions.",
     [PYRO_FAILURE_PYTHON_MEMORY] =
-        ("Python workers ran out of memory: use smaller partitions, keep less data in memory at the same time, or "
-         "raise "
-         "the memory overhead (spark.executor.memoryOverhead, spark.executor.pyspark.memory)."),
+        ("Use smaller partitions, keep less data in memory at the same time, or raise the memory overhead "
+         "(spark.executor.memoryOverhead, spark.executor.pyspark.memory): Python workers ran out of memory."),
     [PYRO_FAILURE_RESULT_SIZE] = "Collect less: aggregate or filter first, or write the rows from the executors.",
     [PYRO_FAILURE_DISK_FULL] = "Give executors more local disk (spark.local.dir) or reduce shuffle and spill.",
     [PYRO_FAILURE_CLASS_NOT_FOUND] = "Ship the missing class to executors (--jars, --packages, --py-files).",

@@ -45,12 +45,11 @@ static void write_settings(struct mcp_call *call, const char *before, const json
 static void write_finding(struct mcp_call *call, size_t number, const json_t *finding)
 {
     struct mcp_words words = {0};
-    const json_t *saves = json_object_get(json_object_get(finding, "saves"), "wall_ms");
-    pyro_mcp_line(call, "%zu. %s [%s, confidence %.2f] saves %s (%s to %s)", number, pyro_mcp_text_of(finding, "id"),
+    const json_t *cost = json_object_get(json_object_get(finding, "costs"), "wall_ms");
+    pyro_mcp_line(call, "%zu. %s [%s, confidence %.2f]%s%s", number, pyro_mcp_text_of(finding, "id"),
                   pyro_mcp_text_of(finding, "severity"), pyro_mcp_real_of(finding, "confidence"),
-                  pyro_mcp_ms(&words, pyro_mcp_int_of(saves, "expected")),
-                  pyro_mcp_ms(&words, pyro_mcp_int_of(saves, "low")),
-                  pyro_mcp_ms(&words, pyro_mcp_int_of(saves, "high")));
+                  json_is_integer(cost) ? " costs " : "",
+                  json_is_integer(cost) ? pyro_mcp_ms(&words, json_integer_value(cost)) : "");
     pyro_mcp_line(call, "   %s", pyro_mcp_text_of(finding, "cause"));
 }
 

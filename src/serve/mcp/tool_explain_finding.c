@@ -91,6 +91,11 @@ static void write(struct mcp_call *call, const json_t *report, const json_t *fin
                   pyro_mcp_text_of(finding, "severity"), pyro_mcp_real_of(finding, "confidence"));
     pyro_mcp_line(call, "%s", pyro_mcp_text_of(finding, "cause"));
     write_place(call, json_object_get(finding, "where"));
+    const json_t *costs = json_object_get(finding, "costs");
+    if (json_is_integer(json_object_get(costs, "wall_ms")))
+        pyro_mcp_line(call, "It costs %s of the run and %s of core time.",
+                      pyro_mcp_ms(&words, pyro_mcp_int_of(costs, "wall_ms")),
+                      pyro_mcp_ms(&words, pyro_mcp_int_of(costs, "core_ms")));
     pyro_mcp_line(call, "Fixing it saves %s of the run (%s to %s) and %s of core time.",
                   pyro_mcp_ms(&words, pyro_mcp_int_of(wall, "expected")),
                   pyro_mcp_ms(&words, pyro_mcp_int_of(wall, "low")), pyro_mcp_ms(&words, pyro_mcp_int_of(wall, "high")),

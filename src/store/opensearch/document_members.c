@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "advice/fault_costs.h"
 #include "base/collections/digest.h"
 #include "base/secrets/secret_expressions.h"
 #include "store/opensearch/opensearch.h"
@@ -209,10 +210,11 @@ void pyro_opensearch_add_finding(const struct pyro_finding *finding, struct pyro
     pyro_compact_text(to, "executor", finding->executor);
     pyro_compact_text(to, "host", finding->host);
     pyro_compact_text(to, "call_site", finding->call_site);
-    pyro_compact_int(to, "saves_low_ms", finding->saves.wall_low_ms);
-    pyro_compact_int(to, "saves_ms", finding->saves.wall_expected_ms);
-    pyro_compact_int(to, "saves_high_ms", finding->saves.wall_high_ms);
-    pyro_compact_int(to, "saves_core_ms", finding->saves.core_ms);
+    const struct pyro_saving part = pyro_finding_part(finding);
+    pyro_compact_int(to, "saves_low_ms", part.wall_low_ms);
+    pyro_compact_int(to, "saves_ms", part.wall_expected_ms);
+    pyro_compact_int(to, "saves_high_ms", part.wall_high_ms);
+    pyro_compact_int(to, "saves_core_ms", part.core_ms);
     pyro_compact_int(to, "folded", finding->folded);
 }
 

@@ -1,4 +1,5 @@
 /* What is written: runs, errors and verdicts. */
+#include "advice/fault_costs.h"
 #include "base/secrets/secret_expressions.h"
 #include "store/sqlite/sqlite.h"
 
@@ -96,10 +97,11 @@ static bool put_findings(struct pyro_sqlite *store, int64_t key, const struct py
         pyro_sqlite_bind_slice(s, 14, finding->executor);
         pyro_sqlite_bind_slice(s, 15, finding->host);
         pyro_sqlite_bind_slice(s, 16, finding->call_site);
-        pyro_sqlite_bind_int(s, 17, finding->saves.wall_low_ms);
-        pyro_sqlite_bind_int(s, 18, finding->saves.wall_expected_ms);
-        pyro_sqlite_bind_int(s, 19, finding->saves.wall_high_ms);
-        pyro_sqlite_bind_int(s, 20, finding->saves.core_ms);
+        const struct pyro_saving part = pyro_finding_part(finding);
+        pyro_sqlite_bind_int(s, 17, part.wall_low_ms);
+        pyro_sqlite_bind_int(s, 18, part.wall_expected_ms);
+        pyro_sqlite_bind_int(s, 19, part.wall_high_ms);
+        pyro_sqlite_bind_int(s, 20, part.core_ms);
         sqlite3_bind_int(s, 21, finding->folded);
         ok = pyro_sqlite_put(s);
     }

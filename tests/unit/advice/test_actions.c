@@ -49,8 +49,8 @@ static struct pyro_finding *add(struct advised *scene, const char *id, const cha
                                                    .stage = PYRO_NONE,
                                                    .advice = &scene->advice[place],
                                                    .advice_count = 1};
-    scene->findings[place].saves.wall_expected_ms = saves;
-    scene->findings[place].saves.basis = PYRO_BASIS_CODE;
+    scene->findings[place].own.wall_expected_ms = saves;
+    scene->findings[place].own.basis = PYRO_BASIS_CODE;
     return &scene->findings[place];
 }
 
@@ -63,7 +63,7 @@ static void set(struct advised *scene, const char *key, const char *value)
     advice->settings = scene->settings[place];
     scene->findings[place].fix = advice->settings;
     scene->findings[place].fix_count = advice->setting_count;
-    scene->findings[place].saves.basis = PYRO_BASIS_SETTINGS;
+    scene->findings[place].own.basis = PYRO_BASIS_SETTINGS;
 }
 
 static const struct pyro_action *make(struct advised *scene, size_t count)
@@ -88,11 +88,15 @@ static void test_findings_with_one_setting_are_one_action(void **state)
     assert_true(pyro_slice_is(actions[0].title, "Use 64 partitions"));
     assert_int_equal(actions[0].setting_count, 1);
     assert_int_equal(actions[0].cure_count, 2);
-    assert_int_equal(actions[0].cures[1], 2);
+    /* Findings are in the order of their actions, and save what these do. */
+    const struct pyro_finding *findings = scene->diagnosis.findings;
+    assert_int_equal(actions[0].cures[1], 1);
+    assert_true(pyro_slice_is(findings[1].id, "three") && pyro_slice_is(findings[2].id, "two"));
+    assert_int_equal(findings[1].saves.wall_expected_ms, 3000);
     assert_int_equal(actions[0].saves.wall_expected_ms, 3000);
     assert_int_equal(actions[0].effort, PYRO_EFFORT_SETTING);
     assert_int_equal(actions[0].risk, PYRO_RISK_LOW);
-    assert_int_equal(actions[1].cures[0], 1);
+    assert_int_equal(actions[1].cures[0], 2);
     assert_int_equal(actions[1].risk, PYRO_RISK_MEDIUM); /* of the application, not of a query */
     advice_free(scene);
 }
@@ -119,10 +123,11 @@ static void test_what_failed_comes_first(void **state)
     add(scene, "slow", "Cache the table.", 3000);
     struct pyro_finding *failed = add(scene, "failed", "Repair the parser.", 0);
     failed->failure_risk = 0.95;
-    failed->saves.basis = PYRO_BASIS_NONE;
+    failed->own.basis = PYRO_BASIS_NONE;
     const struct pyro_action *actions = make(scene, 2);
     assert_true(pyro_slice_is(actions[0].id, "code:failed"));
     assert_int_equal(actions[0].saves.basis, PYRO_BASIS_NONE);
+    assert_true(pyro_slice_is(scene->diagnosis.findings[0].id, "failed"));
     advice_free(scene);
 }
 
@@ -133,7 +138,7 @@ static void test_a_consequence_is_cured_with_its_cause(void **state)
     add(scene, "cause", "Salt the key.", 3000);
     struct pyro_finding *spill = add(scene, "spill", "Use more partitions.", 0);
     spill->root = PYRO_SLICE_LITERAL("cause");
-    spill->saves.basis = PYRO_BASIS_NONE;
+    spill->own.basis = PYRO_BASIS_NONE;
     add(scene, "false", "Not here.", 100)->folded = true;
     const struct pyro_action *actions = make(scene, 1);
     assert_int_equal(actions[0].cure_count, 2);
@@ -153,6 +158,11 @@ static void test_settings_that_others_make_superfluous(void **state)
     scene->advice[1].helps = PYRO_HELPS_NO;
     const struct pyro_action *actions = make(scene, 1);
     assert_int_equal(actions[0].cure_count, 2);
+    /* What is shown there is what cures it. */
+    const struct pyro_finding *cured = &scene->diagnosis.findings[actions[0].cures[1]];
+    assert_true(pyro_slice_is(cured->id, "two"));
+    assert_int_equal(cured->advice_count, 1);
+    assert_true(pyro_slice_is(cured->advice[0].text, "Use 64 partitions."));
     advice_free(scene);
 }
 

@@ -14,7 +14,7 @@ static enum pyro_severity severity(int64_t wall_ms, int64_t core_ms, double risk
     struct pyro_app app = {0};
     app.numbers.wall_total_ms = 1000;
     app.numbers.core_total_ms = 10000;
-    struct pyro_finding finding = {.failure_risk = risk, .harm = harm};
+    struct pyro_finding finding = {.failure_risk = risk, .harm = harm, .full_costs = {PYRO_NONE, PYRO_NONE}};
     finding.saves.wall_expected_ms = wall_ms;
     finding.saves.core_ms = core_ms;
     return pyro_finding_severity(&app, &finding);
@@ -39,8 +39,27 @@ static void test_severity_is_the_largest_of_four(void **state)
     assert_int_equal(severity(0, 0, 0.18, 0), PYRO_SEVERITY_LOW);
     assert_int_equal(severity(0, 0, 0, 0.2), PYRO_SEVERITY_MODERATE);
     struct pyro_app empty = {0};
-    struct pyro_finding finding = {.saves = {.wall_expected_ms = 5, .core_ms = 5}};
+    struct pyro_finding finding = {.full_costs = {PYRO_NONE, PYRO_NONE},
+                                   .saves = {.wall_expected_ms = 5, .core_ms = 5}};
     assert_int_equal(pyro_finding_severity(&empty, &finding), PYRO_SEVERITY_LOW);
+}
+
+/* Both count: what the fault costs, and what its action saves; where nothing is simulated, the former. */
+static void test_severity_follows_the_lesser_of_cost_and_saving(void **state)
+{
+    (void)state;
+    struct pyro_app app = {0};
+    app.numbers.wall_total_ms = 1000;
+    struct pyro_finding finding = {.full_costs = {40, PYRO_NONE},
+                                   .saves = {.wall_expected_ms = 500, .core_ms = PYRO_NONE, .basis = PYRO_BASIS_CODE}};
+    assert_int_equal(pyro_finding_severity(&app, &finding), PYRO_SEVERITY_MODERATE);
+    finding.full_costs.wall_ms = 500;
+    finding.saves.wall_expected_ms = 120;
+    assert_int_equal(pyro_finding_severity(&app, &finding), PYRO_SEVERITY_SEVERE);
+    finding.saves = (struct pyro_saving){.core_ms = PYRO_NONE, .basis = PYRO_BASIS_NONE};
+    assert_int_equal(pyro_finding_severity(&app, &finding), PYRO_SEVERITY_CRITICAL);
+    finding.full_costs.wall_ms = PYRO_NONE;
+    assert_int_equal(pyro_finding_severity(&app, &finding), PYRO_SEVERITY_LOW);
 }
 
 static void assert_id(const char *call_site, const char *expected)
@@ -143,7 +162,7 @@ static void test_reasons_come_before_what_follows_from_them(void **state)
              .severity = PYRO_SEVERITY_CRITICAL,
              .stage = 5,
              .cause = PYRO_SLICE_LITERAL("Sorted."),
-             .saves = {.wall_expected_ms = 9000},
+             .own = {.wall_expected_ms = 9000},
              .stages = join,
              .stage_count = 2},
             {.rule = &pyro_rule_data_skew,
@@ -151,7 +170,7 @@ static void test_reasons_come_before_what_follows_from_them(void **state)
              .severity = PYRO_SEVERITY_MODERATE,
              .title = PYRO_SLICE_LITERAL("Data skew"),
              .stage = 5,
-             .saves = {.wall_expected_ms = 4000},
+             .own = {.wall_expected_ms = 4000},
              .stages = same ? key : other,
              .stage_count = 1},
         };
@@ -177,12 +196,12 @@ static void test_small_reasons_stay(void **state)
         struct pyro_finding findings[2] = {
             {.rule = &pyro_rule_missed_broadcast_join,
              .severity = PYRO_SEVERITY_CRITICAL,
-             .saves = {.wall_expected_ms = 9000},
+             .own = {.wall_expected_ms = 9000},
              .stages = stage,
              .stage_count = 1},
             {.rule = &pyro_rule_data_skew,
              .severity = PYRO_SEVERITY_MODERATE,
-             .saves = {.wall_expected_ms = ms},
+             .own = {.wall_expected_ms = ms},
              .stages = stage,
              .stage_count = 1},
         };
@@ -467,6 +486,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_severity_is_the_largest_of_four),
+        cmocka_unit_test(test_severity_follows_the_lesser_of_cost_and_saving),
         cmocka_unit_test(test_verdicts_calibrate),
         cmocka_unit_test(test_small_reasons_stay),
         cmocka_unit_test(test_gains),

@@ -20,7 +20,8 @@ static void test_findings(void **state)
                                         .severity = PYRO_SEVERITY_LOW,
                                         .edits = &edit,
                                         .edit_count = 1,
-                                        .saves.basis = PYRO_BASIS_CODE},
+                                        .own.basis = PYRO_BASIS_CODE,
+                                        .full_costs = {PYRO_NONE, PYRO_NONE}},
                                        {.rule = &rule, .severity = PYRO_SEVERITY_SEVERE}};
     const struct pyro_diagnosis diagnosis = {.app = scene.app, .findings = findings, .finding_count = 2};
     static const struct {

@@ -130,7 +130,8 @@ static struct pyro_finding *make_finding(struct fixture *fixture)
                                      .evidence_count = 2,
                                      .advice = &advice,
                                      .advice_count = 1,
-                                     .saves = {540000, 660000, 840000, 0.6, PYRO_NONE, 0, 0, PYRO_BASIS_NONE}};
+                                     .saves = {540000, 660000, 840000, 0.6, PYRO_NONE, 0, 0, PYRO_BASIS_NONE},
+                                     .costs = {700000, PYRO_NONE}};
     fixture->diagnosis.config_changes = calloc(1, sizeof(setting));
     fixture->diagnosis.config_changes[0] = setting;
     fixture->diagnosis.changes = calloc(1, sizeof(*fixture->diagnosis.changes));

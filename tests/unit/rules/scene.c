@@ -198,8 +198,8 @@ static const char *suggested(const struct pyro_advice *advice, const char *key)
 
 const char *scene_setting(const struct pyro_finding *finding, const char *key)
 {
-    for (size_t i = 0; i < finding->advice_count; i++) {
-        const struct pyro_advice *advice = &finding->advice[i];
+    for (size_t i = 0; i < finding->all_advice_count; i++) {
+        const struct pyro_advice *advice = &finding->all_advice[i];
         for (size_t k = 0; k < advice->asked_count; k++)
             if (pyro_slice_is(advice->asked[k].key, key))
                 return advice->asked[k].value.ptr;

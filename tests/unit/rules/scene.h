@@ -44,7 +44,7 @@ void scene_free(struct scene *scene);
 /* The first finding of a rule, or NULL. */
 const struct pyro_finding *scene_finding(const struct scene *scene, const char *rule);
 enum pyro_verdict scene_verdict(const struct scene *scene, const char *rule);
-/* Value of a setting that a finding advises, or "". */
+/* Value of a setting that its rule advises, whether it is taken or not, or "". */
 const char *scene_setting(const struct pyro_finding *finding, const char *key);
 /* Ends the application, asserts that the rule finds something or nothing there, and frees it; `what` is for messages.
  */

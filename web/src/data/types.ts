@@ -46,6 +46,9 @@ export interface Finding {
     cause: string;
     evidence: Evidence[];
     advice: Advice[];
+    /** Its part of the run; older reports do not have it. */
+    costs?: { wall_ms: Null<number>; core_ms: Null<number> };
+    /** What the action saves that cures it. */
     saves: {
         wall_ms: { low: Null<number>; expected: Null<number>; high: Null<number> };
         stage_share: Null<number>;

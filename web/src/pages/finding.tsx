@@ -69,8 +69,18 @@ function WhereLinks({ finding, place }: { finding: Finding; place: Place }) {
 function Saves({ finding, report }: { finding: Finding; report: Report }) {
     const { wall_ms: wall, core_ms: core, cost, stage_share: stageShare } = finding.saves;
     const total = report.application.duration_ms ?? 0;
+    const lost = finding.costs?.wall_ms ?? null;
     return (
         <dl class="saves">
+            {lost !== null && lost > 0 && (
+                <div>
+                    <dt>Costs</dt>
+                    <dd>
+                        <strong>{duration(lost)}</strong>
+                        {total > 0 && <small>{share(lost / total)} of the run</small>}
+                    </dd>
+                </div>
+            )}
             {wall.high !== null && wall.high > 0 && (
                 <div>
                     <dt>Saves</dt>

@@ -18,10 +18,11 @@ function verdictOf(report: Report): string {
         return report.findings.length
             ? `No finding above low severity; ${plural(report.findings.length, "finding")} of low severity.`
             : "No findings.";
-    const best = serious.reduce((a, b) => ((b.saves.wall_ms.expected ?? 0) > (a.saves.wall_ms.expected ?? 0) ? b : a));
-    const saved = best.saves.wall_ms.expected;
-    const gain = saved
-        ? ` The largest, ${best.title.toLowerCase()}, costs about ${duration(saved)} of ${duration(report.application.duration_ms)}.`
+    const costOf = (finding: Finding) => (finding.costs ? finding.costs.wall_ms : finding.saves.wall_ms.expected) ?? 0;
+    const best = serious.reduce((a, b) => (costOf(b) > costOf(a) ? b : a));
+    const lost = costOf(best);
+    const gain = lost
+        ? ` The largest, ${best.title.toLowerCase()}, costs about ${duration(lost)} of ${duration(report.application.duration_ms)}.`
         : "";
     return `${plural(serious.length, "finding")} above low severity.${gain}`;
 }

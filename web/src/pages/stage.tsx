@@ -404,9 +404,7 @@ function StageFindings({ report, stage, place }: { report: Report; stage: StageD
                 <details key={finding.id} class="finding-line">
                     <summary>
                         <SeverityBadge severity={finding.severity} /> <b>{finding.title}</b>{" "}
-                        {finding.saves.wall_ms.high !== null && finding.saves.wall_ms.high > 0 && (
-                            <span>saves {durationRange(finding.saves.wall_ms.low, finding.saves.wall_ms.high)}</span>
-                        )}{" "}
+                        {(finding.costs?.wall_ms ?? 0) > 0 && <span>costs {duration(finding.costs?.wall_ms ?? 0)}</span>}{" "}
                         <span class="note">{finding.cause}</span>
                     </summary>
                     <FindingCard finding={finding} report={report} place={place} />
