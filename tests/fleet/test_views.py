@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -162,7 +163,7 @@ def test_a_histogram_counts_every_run(store: Store) -> None:
     assert sum(row["runs"] for row in rows_of(document)) == len(values)
     quantiles = rows_of(document, "quantiles")[0]
     assert (quantiles["min"], quantiles["max"]) == (min(values), max(values))
-    assert quantiles["p95"] == oracle.nearest_rank(values, 95)
+    assert quantiles["p95"] == oracle.nearest_rank(values, 95) and quantiles["runs"] == len(values)
 
 
 @pytest.mark.parametrize("value", ["input_bytes", "agg.stages.shuffleWriteBytes.sum", "agg.executors.totalCores.sum"])
@@ -275,6 +276,41 @@ def test_two_groups_of_runs(store: Store, by: str) -> None:
     settings = {row["setting"]: (row["before"], row["after"]) for row in rows_of(document, "settings")}
     expected = {"version": ("1", "2"), "spark.executor.cores": ("2", "4"), "spark.sql.adaptive.enabled": ("false", "true")}
     assert settings == {key: value for key, value in expected.items() if key != by}
+
+
+def test_quantiles_are_of_runs_with_a_value(store: Store) -> None:
+    with sqlite3.connect(store.path) as db:
+        (kept,) = db.execute("SELECT count(*) FROM run WHERE end_ms IS NOT NULL").fetchone()
+        db.execute("UPDATE run SET input_bytes = NULL WHERE key IN (SELECT key FROM run ORDER BY key LIMIT 7)")
+        try:
+            db.commit()
+            quantiles = rows_of(store.view("histogram", "--value", "input_bytes"), "quantiles")[0]
+        finally:
+            db.executemany("UPDATE run SET input_bytes = ? WHERE app_id = ? AND attempt = ?", [(one["input_bytes"], one["app_id"], one["attempt"]) for one in store.fleet.runs])
+    assert quantiles["runs"] == kept - 7
+
+
+@pytest.mark.parametrize(("view", "options", "titles"), [
+    ("allocation", [], ["Application", "Input", "Duration", "Cores"]),
+    ("findings", [], ["Rule", "Findings", "Saving", "Core hours saved"]),
+    ("compare", ["--app", APP], ["Measure", "Median before", "Median after", "Shift", "Verdict"]),
+    ("idle", [], ["Without a task", "Unused core hours"]),
+    ("configurations", [], ["Runs", "Median duration"]),
+    ("runs", ["--app", APP], ["Outcome", "Duration"]),
+])  # fmt: skip
+def test_narrow_text_keeps_what_the_view_is_about(store: Store, view: str, options: List[str], titles: List[str]) -> None:
+    text = store.command("fleet", view, f"sqlite:{store.path}", "--width", "80", *options).stdout
+    head = text.splitlines()[2]
+    assert all(title in head for title in titles) and len(head) <= 80, head
+
+
+def test_a_shift_downwards_has_a_sign(store: Store) -> None:
+    options = ["--app", APP, "--by", "version", "--before", "2", "--after", "1"]
+    row = next(row for row in store.rows("compare", *options) if row["measure"] == "adjusted_duration_ms")
+    assert row["shift"] < 0 and row["verdict"] == "less"
+    text = store.command("fleet", "compare", f"sqlite:{store.path}", *options).stdout
+    line = next(line for line in text.splitlines() if "adjusted_duration_ms" in line)
+    assert re.search(r"  -\d+\S* (ms|s|min)", line), line
 
 
 def test_too_few_runs_are_not_judged(store: Store) -> None:

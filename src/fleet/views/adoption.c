@@ -356,6 +356,7 @@ static bool add_columns(struct pyro_fleet_view *view, struct pyro_fleet_table *t
         pyro_fleet_column(table, "saved_cost", "Cost saved", FLEET_RATIO);
         pyro_fleet_column(table, "currency", "Currency", FLEET_TEXT);
     }
+    pyro_fleet_keep(table, "key value adoption saved_cost currency saved_ms verdict previous");
     return pyro_fleet_further_column(view, table);
 }
 

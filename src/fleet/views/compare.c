@@ -229,6 +229,7 @@ static bool fill(struct pyro_fleet_view *view, const struct group *groups)
     pyro_fleet_column(table, "p", "p", FLEET_RATIO);
     pyro_fleet_column(table, "verdict", "Verdict", FLEET_TEXT);
     pyro_fleet_column(table, "unit", "Unit", FLEET_TEXT);
+    pyro_fleet_keep(table, "shift verdict after_median before_median shift_low shift_high");
     const size_t runs[2] = {groups[0].answer.row_count, groups[1].answer.row_count};
     double slope;
     if (!values[0] || !values[1] || !adjust(view, groups, values, &slope) ||

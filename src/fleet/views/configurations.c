@@ -124,6 +124,7 @@ enum pyro_status pyro_fleet_configurations(struct pyro_fleet_view *view, struct 
     pyro_fleet_column(table, "median_core_ms", "Median core hours", FLEET_CORE_MS);
     pyro_fleet_column(table, "median_input_bytes", "Median input", FLEET_BYTES);
     pyro_fleet_column(table, "last_ms", "Last start", FLEET_TIME);
+    pyro_fleet_keep(table, "runs median_ms failed");
     pyro_fleet_further_column(view, table);
     pyro_map_init(&found.known, view->allocator);
     bool ok = owner && values && find(view, &answer, &found, owner);

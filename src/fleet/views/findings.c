@@ -48,6 +48,7 @@ enum pyro_status pyro_fleet_findings(struct pyro_fleet_view *view, struct pyro_e
     pyro_fleet_column(table, "saves_low_ms", "At least", FLEET_MS);
     pyro_fleet_column(table, "saves_high_ms", "At most", FLEET_MS);
     pyro_fleet_column(table, "saves_core_ms", "Core hours saved", FLEET_CORE_MS);
+    pyro_fleet_keep(table, "saves_ms saves_core_ms findings severe");
     size_t near = 0;
     for (size_t row = 0; row < all.row_count; row++) {
         size_t match = pyro_fleet_row_of(&severe, pyro_answer_value(&all, row, 0), near);

@@ -140,6 +140,7 @@ enum pyro_status pyro_fleet_histogram(struct pyro_fleet_view *view, struct pyro_
     pyro_add_json(&text, pyro_slice_from(value));
     struct pyro_slice field = pyro_arena_copy(view->arena, pyro_strbuf_slice(&text));
     from_runs(view, value);
+    pyro_fleet_where_known(view, value, true); /* only runs with a value have quantiles */
     enum pyro_status status =
         text.failed || !field.ptr ? pyro_no_memory(error) : ask_range(view, field.ptr, &range, error);
     size_t edge_count = 0;

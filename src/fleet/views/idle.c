@@ -31,6 +31,7 @@ enum pyro_status pyro_fleet_idle(struct pyro_fleet_view *view, struct pyro_error
     pyro_fleet_column(table, "idle_share", "Share", FLEET_SHARE);
     pyro_fleet_column(table, "most_idle", "Most in one run", FLEET_COUNT);
     pyro_fleet_column(table, "unused_core_ms", "Unused core hours", FLEET_CORE_MS);
+    pyro_fleet_keep(table, "idle_executors executors unused_core_ms runs");
     size_t near = 0;
     for (size_t row = 0; row < all.row_count; row++) {
         size_t match = pyro_fleet_row_of(&idle, pyro_answer_value(&all, row, 0), near);

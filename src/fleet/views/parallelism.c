@@ -33,6 +33,7 @@ enum pyro_status pyro_fleet_parallelism(struct pyro_fleet_view *view, struct pyr
     pyro_fleet_column(table, "efficiency_p5", "p5 efficiency", FLEET_SHARE);
     pyro_fleet_column(table, "efficiency_p50", "p50", FLEET_SHARE);
     pyro_fleet_column(table, "efficiency_p95", "p95", FLEET_SHARE);
+    pyro_fleet_keep(table, "speedup efficiency t1_ms tm_ms runs");
     for (size_t row = 0; row < answer.row_count; row++) {
         double runs = pyro_answer_number(&answer, row, 1), t1 = pyro_answer_number(&answer, row, 2),
                tm = pyro_answer_number(&answer, row, 3);

@@ -26,6 +26,9 @@ enum pyro_status pyro_fleet_points(struct pyro_fleet_view *view, const struct py
     if (!fields.ptr)
         return pyro_no_memory(error);
     bool grouped = pyro_fleet_further_column(view, table);
+    pyro_fleet_keep(table, "application");
+    for (size_t i = 0; i < count; i++)
+        table->columns[SHARED + i].spare = 2 + (unsigned)i;
     PYRO_TRY(pyro_fleet_ask(view, &answer, error,
                             "\"fields\":[%s%s],\"order\":{\"by\":\"start_ms\",\"descending\":true},\"limit\":%d",
                             fields.ptr, pyro_fleet_further_field(view, fields.ptr), FLEET_MARKS));

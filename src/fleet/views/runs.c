@@ -121,6 +121,7 @@ static void add_runs(struct pyro_fleet_view *view, struct history *history)
     pyro_fleet_column(table, "version", "Version", FLEET_TEXT);
     pyro_fleet_column(table, "spark_version", "Spark", FLEET_TEXT);
     pyro_fleet_column(table, "status", "Status", FLEET_TEXT);
+    pyro_fleet_keep(table, "duration_ms outcome app_id outlier");
     bool grouped = pyro_fleet_further_column(view, table);
     for (size_t row = 0; row < answer->row_count; row++) {
         bool judged = next > 0 && history->rows[next - 1] == row;

@@ -18,12 +18,24 @@ static void add_column(struct pyro_fleet_table *table, struct pyro_slice name, c
                        enum pyro_fleet_unit unit)
 {
     if (table->column_count < FLEET_COLUMNS)
-        table->columns[table->column_count++] = (struct pyro_fleet_column){name, title, unit};
+        table->columns[table->column_count++] = (struct pyro_fleet_column){name, title, unit, 0};
 }
 
 void pyro_fleet_column(struct pyro_fleet_table *table, const char *name, const char *title, enum pyro_fleet_unit unit)
 {
     add_column(table, pyro_slice_from(name), title, unit);
+}
+
+void pyro_fleet_keep(struct pyro_fleet_table *table, const char *names)
+{
+    for (unsigned rank = 1; *names; rank++) {
+        struct pyro_slice name = {names, strcspn(names, " ")};
+        for (size_t c = 0; c < table->column_count; c++)
+            if (pyro_slice_eq(table->columns[c].name, name))
+                table->columns[c].spare = rank;
+        names += name.len;
+        names += strspn(names, " ");
+    }
 }
 
 void pyro_fleet_by_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table)

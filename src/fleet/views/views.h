@@ -41,6 +41,8 @@ struct pyro_fleet_column {
     struct pyro_slice name;
     const char *title;
     enum pyro_fleet_unit unit;
+    unsigned
+        spare; /* as in grid.h, among those that the view is about; 0: it is left out before these, later ones first */
 };
 
 struct pyro_fleet_table {
@@ -140,6 +142,9 @@ bool pyro_fleet_same(const struct pyro_query_value *a, const struct pyro_query_v
 
 struct pyro_fleet_table *pyro_fleet_table(struct pyro_fleet_view *view, const char *name, const char *title);
 void pyro_fleet_column(struct pyro_fleet_table *table, const char *name, const char *title, enum pyro_fleet_unit unit);
+/* What the table is about: names separated by blanks, the most important first. A narrow text leaves out other columns
+ * before these. */
+void pyro_fleet_keep(struct pyro_fleet_table *table, const char *names);
 /* The column of what the view sums by. */
 void pyro_fleet_by_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table);
 /* The same after the other columns, for views that need no --by; false: there is none, or a column has it. */

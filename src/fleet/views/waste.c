@@ -65,6 +65,7 @@ enum pyro_status pyro_fleet_waste(struct pyro_fleet_view *view, struct pyro_erro
         pyro_fleet_column(table, "wasted_cost", "Cost of waste", FLEET_RATIO);
         pyro_fleet_column(table, "currency", "Currency", FLEET_TEXT);
     }
+    pyro_fleet_keep(table, "wasted_core_ms wasted_cost currency core_ms cost saves_core_ms");
     size_t near = 0;
     for (size_t row = 0; row < runs.row_count; row++) {
         const struct pyro_query_value *key = pyro_answer_value(&runs, row, 0);

@@ -154,10 +154,26 @@ static double three_digits(double value)
     return round(value * step) / step;
 }
 
+/* Of a shift: the same amount with a sign. */
+static void human(struct pyro_strbuf *out, const struct pyro_query_value *value, enum pyro_fleet_unit unit);
+static bool human_negative(struct pyro_strbuf *out, const struct pyro_query_value *value, enum pyro_fleet_unit unit)
+{
+    bool measured = unit == FLEET_MS || unit == FLEET_BYTES || unit == FLEET_CORE_MS || unit == FLEET_MIB_MS;
+    if (!measured || (value->kind != PYRO_VALUE_INT && value->kind != PYRO_VALUE_REAL) ||
+        !(pyro_value_number(value) < 0))
+        return false;
+    struct pyro_query_value amount = {.kind = PYRO_VALUE_REAL, .real = -pyro_value_number(value)};
+    pyro_strbuf_add_char(out, '-');
+    human(out, &amount, unit);
+    return true;
+}
+
 static void human(struct pyro_strbuf *out, const struct pyro_query_value *value, enum pyro_fleet_unit unit)
 {
     static const char *const words[] = {
         [FLEET_COUNT] = "count", [FLEET_MS] = "ms", [FLEET_BYTES] = "bytes", [FLEET_SHARE] = "share"};
+    if (human_negative(out, value, unit))
+        return;
     if (value->kind == PYRO_VALUE_NULL)
         pyro_strbuf_add_text(out, "-");
     else if (value->kind == PYRO_VALUE_TEXT)
@@ -186,9 +202,11 @@ static void fill_section(struct pyro_section *section, const struct pyro_fleet_t
     section->title = table->title;
     section->grid.columns = columns;
     section->grid.column_count = count;
-    for (size_t c = 0; c < count; c++)
+    for (size_t c = 0; c < count; c++) {
+        unsigned kept = table->columns[c].spare, spare = kept ? kept : FLEET_COLUMNS + (unsigned)c;
         columns[c] = (struct pyro_grid_column){table->columns[c].title, table->columns[c].unit != FLEET_TEXT,
-                                               c ? (unsigned)c : 0, false};
+                                               c ? spare : 0, false};
+    }
     for (size_t row = 0; row < shown; row++) {
         for (size_t c = 0; c < count; c++) {
             enum pyro_fleet_unit unit = table->columns[c].unit;
