@@ -175,7 +175,8 @@ static struct sides in(struct sides sides, const char *key)
 
 static void write_side(struct pyro_json_writer *json, const char *key, const json_t *report)
 {
-    static const char *const keys[] = {"id", "name", "attempt", "spark_version", "start_ms", "duration_ms", "status"};
+    static const char *const keys[] = {"id",       "name",        "attempt", "spark_version",
+                                       "start_ms", "duration_ms", "status",  "outcome"};
     const json_t *app = json_object_get(report, "application");
     pyro_json_line(json);
     pyro_json_begin(json, key, '{');
