@@ -14,6 +14,7 @@ enum pyro_limit_id {
 struct pyro_limit_info {
     const char *name, *unit, *words;
     bool compared;
+    bool means; /* a run that is clearly faster than its baseline may exceed it */
     const char *explains;
 };
 extern const struct pyro_limit_info pyro_limits[PYRO_LIMITS];

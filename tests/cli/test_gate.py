@@ -95,6 +95,20 @@ def test_values_are_those_of_the_report(pyrometer: Command) -> None:
     assert checks["failed_jobs"]["value"] == checks["failed_stages"]["value"] == 0
 
 
+def test_a_faster_run_may_shuffle_more(pyrometer: Command) -> None:
+    """Time first: the repaired run takes 40 % less time, and its shuffle is a tenth larger."""
+    before, after = LOGS / "data_skew.zst", LOGS / "data_skew_repaired.zst"
+    status, checks = gate(pyrometer, "--baseline", before, after)
+    shuffle = checks["baseline.shuffle"]
+    assert status == 0 and shuffle["passed"] and shuffle["value"] > shuffle["limit"]
+    assert "clearly faster" in shuffle["message"] and checks["baseline.wall"]["passed"]
+    status, checks = gate(pyrometer, "--baseline", after, before)
+    assert status == 1 and not checks["baseline.wall"]["passed"]
+    assert not any("clearly faster" in check["message"] for check in checks.values())
+    status, checks = gate(pyrometer, "--baseline", before, after, "--tolerance", "60%")
+    assert status == 0 and "clearly faster" not in checks["baseline.shuffle"]["message"], "not faster than that"
+
+
 def test_tolerances(pyrometer: Command) -> None:
     wall = json.loads(pyrometer("diagnose", SKEWED, "-f", "json").stdout)["application"]["duration_ms"]
     limit = int(wall / 1.04)
