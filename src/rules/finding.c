@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "analyze/app_facts.h"
+#include "analyze/settings/spark_settings.h"
 #include "predict/predict.h"
 
 const char *pyro_severity_name(enum pyro_severity severity)
@@ -89,12 +90,19 @@ struct pyro_advice *pyro_finding_advise(struct pyro_rule_context *context, struc
     return advice;
 }
 
+/* What it saves is then not known, but another value leaves something in a log. */
+static bool leaves_symptom(const char *key)
+{
+    const struct pyro_setting_row *row = pyro_setting_find(pyro_slice_from(key));
+    return row && (row->below != PYRO_SYMPTOM_NONE || row->above != PYRO_SYMPTOM_NONE);
+}
+
 void pyro_advice_set(struct pyro_rule_context *context, struct pyro_advice *advice, const char *key,
                      struct pyro_slice value)
 {
     if (!advice || advice->setting_count >= PYRO_SETTINGS_MAX)
         return;
-    if (!pyro_predicted_is_known(pyro_slice_from(key))) {
+    if (!pyro_predicted_is_known(pyro_slice_from(key)) && !leaves_symptom(key)) {
         advice->code =
             pyro_say(context, "%.*s%s--conf %s=%.*s", (int)advice->code.len, advice->code.ptr ? advice->code.ptr : "",
                      advice->code.len ? "\n" : "", key, (int)value.len, value.ptr ? value.ptr : "");

@@ -6,6 +6,7 @@
 #include "base/threads/crew.h"
 #include "rules/cases/affected.h"
 #include "rules/cases/part_cases.h"
+#include "rules/causes/causing_settings.h"
 #include "rules/config.h"
 #include "rules/fixes/remedy.h"
 #include "rules/plans/plans.h"
@@ -40,10 +41,22 @@ static size_t row_of(const char *id)
     return row;
 }
 
+static bool is_after_all(const struct pyro_rule *rule)
+{
+    return rule->after[0] && strcmp(rule->after[0], PYRO_RULE_AFTER_ALL) == 0;
+}
+
 /* Rules that look at findings of others run in a later wave than those. */
 static unsigned wave_of(const struct pyro_rule *rule)
 {
     unsigned wave = 0;
+    if (is_after_all(rule)) {
+        for (size_t i = 0; i < pyro_rule_count; i++) {
+            unsigned before = is_after_all(pyro_rules[i]) ? 0 : wave_of(pyro_rules[i]);
+            wave = before >= wave ? before + 1 : wave;
+        }
+        return wave;
+    }
     for (size_t i = 0; i < PYRO_RULE_AFTER_MOST && rule->after[i]; i++) {
         unsigned before = wave_of(pyro_rules[row_of(rule->after[i])]);
         wave = before >= wave ? before + 1 : wave;
@@ -51,17 +64,27 @@ static unsigned wave_of(const struct pyro_rule *rule)
     return wave;
 }
 
+static bool add_all(struct pyro_finding_list *list, const struct pyro_finding_list *found,
+                    const struct pyro_allocator *allocator)
+{
+    if (!pyro_vec_reserve(list, found->count, allocator))
+        return false;
+    if (found->count > 0)
+        memcpy(list->items + list->count, found->items, found->count * sizeof(*found->items));
+    list->count += found->count;
+    return true;
+}
+
 static bool gather_earlier(const struct judging *judging, struct pyro_rule_context *context)
 {
     const struct pyro_rule *rule = context->rule;
-    for (size_t i = 0; i < PYRO_RULE_AFTER_MOST && rule->after[i]; i++) {
-        const struct pyro_finding_list *found = &judging->found[row_of(rule->after[i])];
-        if (!pyro_vec_reserve(&context->earlier, found->count, context->arena->allocator))
+    const struct pyro_allocator *allocator = context->arena->allocator;
+    for (size_t i = 0; i < pyro_rule_count && is_after_all(rule); i++)
+        if (!is_after_all(pyro_rules[i]) && !add_all(&context->earlier, &judging->found[i], allocator))
             return false;
-        if (found->count > 0)
-            memcpy(context->earlier.items + context->earlier.count, found->items, found->count * sizeof(*found->items));
-        context->earlier.count += found->count;
-    }
+    for (size_t i = 0; i < PYRO_RULE_AFTER_MOST && rule->after[i] && !is_after_all(rule); i++)
+        if (!add_all(&context->earlier, &judging->found[row_of(rule->after[i])], allocator))
+            return false;
     return true;
 }
 
@@ -132,16 +155,17 @@ static enum pyro_status run_rules(struct judging *judging, const struct pyro_sto
 
 static bool merge(struct judging *judging)
 {
-    struct pyro_finding_list *all = judging->findings;
-    for (size_t i = 0; i < pyro_rule_count; i++) {
-        const struct pyro_finding_list *found = &judging->found[i];
-        if (!pyro_vec_reserve(all, found->count, judging->diagnosis->arena.allocator))
+    for (size_t i = 0; i < pyro_rule_count; i++)
+        if (!add_all(judging->findings, &judging->found[i], judging->diagnosis->arena.allocator))
             return false;
-        if (found->count > 0)
-            memcpy(all->items + all->count, found->items, found->count * sizeof(*found->items));
-        all->count += found->count;
-    }
     return true;
+}
+
+static bool name_causes(struct judging *judging)
+{
+    struct pyro_rule_context context = judging->shared;
+    context.arena = &judging->diagnosis->arena;
+    return pyro_name_causing_settings(&context, judging->findings);
 }
 
 /* ---- All of it ---- */
@@ -202,7 +226,7 @@ enum pyro_status pyro_rules_judge(struct pyro_diagnosis *diagnosis, const struct
     judging->shared =
         (struct pyro_rule_context){.app = diagnosis->app, .arena = &judging->temporary, .scratch = &judging->temporary};
     enum pyro_status status = prepare(judging) ? run_rules(judging, stop, error) : pyro_no_memory(error);
-    if (status == PYRO_OK && !merge(judging))
+    if (status == PYRO_OK && !(merge(judging) && name_causes(judging)))
         status = pyro_no_memory(error);
     done(judging);
     return status;

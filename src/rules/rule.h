@@ -160,6 +160,9 @@ struct pyro_rule_context {
 
 enum { PYRO_RULE_AFTER_MOST = 4, PYRO_RULE_ROOTS_MOST = 5 };
 
+/* As the only entry of `after`: it looks at the findings of all others, except those of rules that do so too. */
+#define PYRO_RULE_AFTER_ALL "*"
+
 struct pyro_rule {
     const char *id;       /* "data-skew": file data_skew.c, page docs/rules/data-skew.md */
     const char *category; /* skew, memory, parallelism, shuffle, io, plan, caching, driver, failures, resources,

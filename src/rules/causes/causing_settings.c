@@ -1,0 +1,84 @@
+#include "rules/causes/causing_settings.h"
+
+#include <string.h>
+
+#include "rules/causes/suspects.h"
+#include "rules/finding.h"
+
+/* One of its stages ran with the value; where it names none, the whole application did. */
+static bool is_seen(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
+                    const struct pyro_finding *finding)
+{
+    if (finding->stage_count == 0)
+        return finding->sql != PYRO_NONE || suspect->row->group != PYRO_GROUP_SQL
+                   ? pyro_suspect_covers(context->app, suspect, finding->sql)
+                   : false;
+    for (size_t i = 0; i < finding->stage_count; i++)
+        if (pyro_suspect_fits(context, suspect, finding->stages[i]))
+            return true;
+    return false;
+}
+
+/* Advice that sets a neighbor of it, "spark.sql.adaptive.skewJoin.enabled" of "...skewedPartitionFactor", does nothing
+ * without it. */
+static struct pyro_advice *find_blocked(const struct pyro_finding *finding, const struct pyro_suspect *suspect)
+{
+    static const char family[] = "spark.sql.adaptive.skewJoin.";
+    if (!pyro_slice_starts_with(pyro_slice_from(suspect->row->key), family))
+        return NULL;
+    for (size_t k = 0; k < finding->advice_count; k++)
+        for (size_t s = 0; s < finding->advice[k].setting_count; s++)
+            if (pyro_slice_starts_with(finding->advice[k].settings[s].key, family))
+                return &finding->advice[k];
+    return NULL;
+}
+
+/* Before what needs the program or the machines to change, after other settings. */
+static void put_forward(struct pyro_finding *finding)
+{
+    size_t last = finding->advice_count - 1, to = 0;
+    struct pyro_advice own = finding->advice[last];
+    while (to < last && finding->advice[to].setting_count > 0)
+        to++;
+    memmove(&finding->advice[to + 1], &finding->advice[to], (last - to) * sizeof(own));
+    finding->advice[to] = own;
+}
+
+static void name(struct pyro_rule_context *context, const struct pyro_suspect *suspect, struct pyro_finding *finding)
+{
+    static const char verify[] = "The Environment page of the next run shows the default, and this finding is absent.";
+    struct pyro_advice *blocked = find_blocked(finding, suspect);
+    if (finding->advice_count >= PYRO_ADVICE_MAX)
+        return;
+    if (blocked) {
+        pyro_advice_set(context, blocked, suspect->row->key, suspect->usual);
+        blocked->text =
+            pyro_say(context, "%s Set %s back to %s, Spark's default: with %s this does not act.",
+                     pyro_say_text(context, blocked->text, 2000), suspect->row->key,
+                     pyro_say_text(context, suspect->usual, 80), pyro_say_text(context, suspect->value, 80));
+    } else if (pyro_suspect_advise(context, finding, suspect, verify)) {
+        put_forward(finding);
+    }
+    finding->cause = pyro_say(context, "%s %s is %s (Spark's default: %s).",
+                              pyro_say_text(context, finding->cause, 4000), suspect->row->key,
+                              pyro_say_text(context, suspect->value, 80), pyro_say_text(context, suspect->usual, 80));
+}
+
+bool pyro_name_causing_settings(struct pyro_rule_context *context, struct pyro_finding_list *findings)
+{
+    struct pyro_suspects suspects;
+    if (findings->count == 0 || context->app->integrity.settings_unknown)
+        return true;
+    if (!pyro_suspects_load(context, &suspects))
+        return false;
+    for (size_t s = 0; s < suspects.count; s++) {
+        const struct pyro_suspect *suspect = &suspects.items[s];
+        const char *rule = pyro_symptom_rule(suspect->symptom);
+        if (pyro_suspect_is_advised(suspect, findings->items, findings->count))
+            continue;
+        for (size_t i = 0; i < findings->count; i++)
+            if (strcmp(findings->items[i].rule->id, rule) == 0 && is_seen(context, suspect, &findings->items[i]))
+                name(context, suspect, &findings->items[i]);
+    }
+    return !context->failed;
+}

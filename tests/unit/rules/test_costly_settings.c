@@ -1,0 +1,297 @@
+/* costly-setting, and settings that are named in the findings of other rules: for every row of the table of settings
+ * whose symptom is measured, a value on the bad side is named where the symptom is seen, and only there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/settings/spark_settings.h"
+#include "plan_scene.h"
+#include "rules/causes/measures.h"
+
+static const int64_t five_s = 5000, one_s = 1000;
+
+/* What a task does apart from running 5 s: the symptoms in metrics of tasks. */
+struct spent {
+    enum pyro_symptom symptom;
+};
+
+static void spend(struct fixture_task *task, unsigned index, void *context)
+{
+    const struct spent *spent = context;
+    (void)index;
+    if (spent->symptom != PYRO_SYMPTOM_PYTHON_START) {
+        task->row[PYRO_TASK_run_ms] = 4900;
+        task->row[PYRO_TASK_cpu_ns] = INT64_C(4800000000);
+    }
+    switch (spent->symptom) {
+    case PYRO_SYMPTOM_SHUFFLE_SIZE:
+    case PYRO_SYMPTOM_SHUFFLE_WRITE:
+        task->row[PYRO_TASK_shuffle_write_bytes] = INT64_C(400) << 20;
+        task->row[PYRO_TASK_shuffle_write_ns] = INT64_C(2500000000);
+        break;
+    case PYRO_SYMPTOM_FETCH_WAIT:
+        task->row[PYRO_TASK_shuffle_local_bytes] = INT64_C(100) << 20;
+        task->row[PYRO_TASK_fetch_wait_ms] = 800;
+        break;
+    case PYRO_SYMPTOM_COMPRESSION:
+        task->row[PYRO_TASK_shuffle_write_bytes] = INT64_C(60) << 20;
+        task->row[PYRO_TASK_shuffle_write_records] = 1000000;
+        break;
+    case PYRO_SYMPTOM_PLAIN_RESULTS:
+        task->row[PYRO_TASK_result_bytes] = 1 << 20;
+        break;
+    case PYRO_SYMPTOM_SPILL:
+        task->row[PYRO_TASK_shuffle_local_bytes] = INT64_C(30) << 20;
+        task->row[PYRO_TASK_memory_spill_bytes] = INT64_C(120) << 20;
+        break;
+    default:
+        break;
+    }
+}
+
+/* The plan that shows the symptom, as far as one does. */
+static void plan(struct query *query, enum pyro_symptom symptom, const char *key)
+{
+    const char *format = strstr(key, ".orc.") ? "Scan orc " : "Scan parquet ";
+    bool pickled = strstr(key, ".python.udf.") || strcmp(key, "spark.buffer.size") == 0;
+    switch (symptom) {
+    case PYRO_SYMPTOM_INTERPRETED:
+        query_add(query, PYRO_NONE, "HashAggregate", NULL, NULL);
+        query_metric(query, 0, "time in aggregation build", "timing", 150000);
+        break;
+    case PYRO_SYMPTOM_ROW_READS:
+        query_add(query, PYRO_NONE, format, NULL, "Batched: false\nFormat: Parquet");
+        query_metric(query, 0, "scan time", "timing", 150000);
+        break;
+    case PYRO_SYMPTOM_UNFILTERED:
+        query_add(query, PYRO_NONE, "Filter", NULL, NULL);
+        query_rows(query, 0, 10);
+        query_add(query, 0, format, NULL, "Batched: true\nPushedFilters: [IsNotNull(a), LessThan(a,10)]");
+        query_rows(query, 1, 1000000);
+        query_metric(query, 1, "scan time", "timing", 150000);
+        break;
+    case PYRO_SYMPTOM_READ_BATCHES:
+        query_add(query, PYRO_NONE, "ColumnarToRow", NULL, NULL);
+        query_metric(query, 0, "number of input batches", "sum", 100000);
+        query_add(query, 0, format, NULL, "Batched: true");
+        query_rows(query, 1, 1000000);
+        query_metric(query, 1, "scan time", "timing", 150000);
+        break;
+    case PYRO_SYMPTOM_CACHE_BATCHES:
+    case PYRO_SYMPTOM_CACHE_ROWS:
+        query_add(query, PYRO_NONE, "InMemoryTableScan", NULL, NULL);
+        query_rows(query, 0, 1000000);
+        break;
+    case PYRO_SYMPTOM_PYTHON:
+    case PYRO_SYMPTOM_PYTHON_START:
+        query_add(query, PYRO_NONE, pickled ? "BatchEvalPython" : "ArrowEvalPython", NULL, NULL);
+        query_metric(query, 0, "time to run Python workers", "timing", 150000);
+        break;
+    case PYRO_SYMPTOM_SORT_AGGREGATE:
+        query_add(query, PYRO_NONE, "SortAggregate", NULL, NULL);
+        query_add(query, 0, "Sort", NULL, NULL);
+        query_metric(query, 1, "sort time", "timing", 150000);
+        break;
+    case PYRO_SYMPTOM_SORT_FALLBACK:
+        query_add(query, PYRO_NONE, "ObjectHashAggregate", NULL, NULL);
+        query_metric(query, 0, "number of sort fallback tasks", "sum", 40);
+        query_metric(query, 0, "time in aggregation build", "timing", 150000);
+        break;
+    case PYRO_SYMPTOM_STATE_COMMIT:
+        query_add(query, PYRO_NONE, "StateStoreSave", NULL, NULL);
+        query_metric(query, 0, "time to commit changes", "timing", 100000);
+        break;
+    case PYRO_SYMPTOM_LISTING:
+        query_add(query, PYRO_NONE, format, NULL, NULL);
+        query_metric(query, 0, "metadata time", "timing", 12000);
+        break;
+    case PYRO_SYMPTOM_SPILL:
+        query_add(query, PYRO_NONE,
+                  strstr(key, "window")      ? "Window"
+                  : strstr(key, "sortMerge") ? "SortMergeJoin"
+                  : strstr(key, "cartesian") ? "CartesianProduct"
+                                             : "Sort",
+                  NULL, NULL);
+        break;
+    default:
+        query_add(query, PYRO_NONE, "Project", NULL, NULL);
+        break;
+    }
+}
+
+/* A run with one query; `symptom` NONE: nothing is wrong. */
+static struct query run(enum pyro_symptom symptom, const char *key, const char *value, const char *codec)
+{
+    struct query query = query_new();
+    struct pyro_app *app = query.scene.app;
+    struct spent spent = {symptom};
+    static int64_t stage_id;
+    bool schemas = symptom == PYRO_SYMPTOM_SCHEMA_MERGE, pandas = symptom == PYRO_SYMPTOM_PLAIN_RESULTS;
+    if (value)
+        fixture_property(app, "spark", key, value);
+    if (codec)
+        fixture_property(app, "spark", "spark.io.compression.codec", codec);
+    plan(&query, symptom, key);
+    struct pyro_stage *stage =
+        scene_stage(&query.scene, 40, symptom == PYRO_SYMPTOM_PYTHON_START ? &one_s : &five_s, 1, spend, &spent);
+    stage_id = stage->id;
+    stage->accumulators = pyro_strbuf_slice(&query.ids);
+    stage->name = schemas ? PYRO_SLICE_LITERAL("parquet at etl.py:3") : PYRO_SLICE_LITERAL("collect at etl.py:3");
+    struct pyro_job *job = pyro_vec_push(&app->jobs, app->allocator);
+    pyro_row_init(PYRO_TABLE_jobs, job);
+    job->id = 1;
+    job->name = pandas ? PYRO_SLICE_LITERAL("toPandas at etl.py:3") : PYRO_SLICE_LITERAL("collect at etl.py:3");
+    job->sql = schemas ? PYRO_NONE : 1;
+    job->submitted_ms = stage->submitted_ms;
+    job->completed_ms = stage->completed_ms;
+    job->status = PYRO_SLICE_LITERAL("succeeded");
+    job->stage_ids = &stage_id;
+    job->stage_id_count = 1;
+    if (pandas) {
+        stage->job = 1;
+        query.scene.now += 20000; /* the driver converts rows */
+        scene_stage(&query.scene, 4, &one_s, 1, NULL, NULL);
+    }
+    scene_end(&query.scene);
+    return query;
+}
+
+static bool names(const struct query *query, const char *key)
+{
+    const struct pyro_diagnosis *diagnosis = query->scene.diagnosis;
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        if (*scene_setting(&diagnosis->findings[i], key))
+            return true;
+    return false;
+}
+
+/* A value far to that side of the default. */
+static const char *bad_value(const struct pyro_setting_row *row, bool below, char value[64])
+{
+    struct pyro_app *app = fixture_app(SCENE_START, SCENE_START + 1);
+    app->application.spark_version = PYRO_SLICE_LITERAL("3.5.6");
+    struct pyro_slice usual = pyro_setting_default(app, row);
+    double number = pyro_setting_magnitude(row, usual);
+    bool known = usual.ptr != NULL;
+    pyro_app_release(app);
+    if (!known || row->since > 305)
+        return NULL;
+    if (row->kind == PYRO_SETTING_FLAG)
+        return below == (number > 0) ? below ? "false" : "true" : NULL;
+    if (row->kind == PYRO_SETTING_TEXT)
+        return strcmp(row->key, "spark.io.compression.codec") == 0 ? NULL : "something-else";
+    double other = below ? number / 64 : number * 64;
+    if (row->kind != PYRO_SETTING_SHARE)
+        other = other < 1 ? 1 : other;
+    if (row->kind == PYRO_SETTING_COUNT && strstr(row->key, "zstd.level"))
+        other = 19;
+    if (other == number || (row->kind == PYRO_SETTING_SHARE && other > 1))
+        return NULL;
+    snprintf(value, 64, row->kind == PYRO_SETTING_SHARE ? "%.4f%s" : "%.0f%s", other,
+             row->kind == PYRO_SETTING_SIZE   ? "b"
+             : row->kind == PYRO_SETTING_TIME ? "ms"
+                                              : "");
+    return value;
+}
+
+/* Compression is measured by what is known of codecs; results by the driver's time: tests of their own below. */
+static bool is_generated(enum pyro_symptom symptom)
+{
+    switch (symptom) {
+    case PYRO_SYMPTOM_COMPRESSION:
+    case PYRO_SYMPTOM_PLAIN_RESULTS:
+    case PYRO_SYMPTOM_UNUSED_CORES:
+    case PYRO_SYMPTOM_SCHEMA_MERGE:
+        return false;
+    default:
+        return pyro_measure_of(symptom) != NULL;
+    }
+}
+
+static void test_every_measured_setting(void **state)
+{
+    (void)state;
+    size_t tested = 0;
+    for (size_t i = 0; i < pyro_setting_row_count; i++)
+        for (unsigned below = 0; below < 2; below++) {
+            const struct pyro_setting_row *row = &pyro_setting_rows[i];
+            enum pyro_symptom symptom = below ? row->below : row->above;
+            char text[64];
+            const char *value = is_generated(symptom) ? bad_value(row, below, text) : NULL;
+            if (!value)
+                continue;
+            struct query bad = run(symptom, row->key, value, NULL),
+                         healthy = run(PYRO_SYMPTOM_NONE, row->key, value, NULL),
+                         usual = run(symptom, row->key, NULL, NULL);
+            bool named = names(&bad, row->key), alone = names(&healthy, row->key), without = names(&usual, row->key);
+            if (!named || alone || without)
+                print_error("%s=%s: named %d, without symptom %d, without value %d\n", row->key, value, named, alone,
+                            without);
+            assert_true(named && !alone && !without);
+            query_free(&bad);
+            query_free(&healthy);
+            query_free(&usual);
+            tested++;
+        }
+    assert_true(tested >= 30);
+}
+
+static void check(enum pyro_symptom symptom, const char *key, const char *value, const char *codec, bool expected)
+{
+    struct query query = run(symptom, key, value, codec);
+    if (names(&query, key) != expected)
+        print_error("%s=%s\n", key, value ? value : "unset");
+    assert_true(names(&query, key) == expected);
+    query_free(&query);
+}
+
+/* What a codec takes for the bytes that were shuffled: fast ones are not named. */
+static void test_compression(void **state)
+{
+    (void)state;
+    const char *level = "spark.io.compression.zstd.level", *codec = "spark.io.compression.codec";
+    check(PYRO_SYMPTOM_COMPRESSION, level, "19", "zstd", true);
+    check(PYRO_SYMPTOM_COMPRESSION, level, "3", "zstd", false);
+    check(PYRO_SYMPTOM_COMPRESSION, level, "19", NULL, false); /* lz4 has no level */
+    check(PYRO_SYMPTOM_NONE, level, "19", "zstd", false);
+    check(PYRO_SYMPTOM_COMPRESSION, codec, "zstd", NULL, false);
+    check(PYRO_SYMPTOM_COMPRESSION, codec, "snappy", NULL, false);
+}
+
+/* The default before Spark 4.2 is the slow one; a fast result has no time to save. */
+static void test_results_without_arrow(void **state)
+{
+    (void)state;
+    const char *key = "spark.sql.execution.arrow.pyspark.enabled";
+    check(PYRO_SYMPTOM_PLAIN_RESULTS, key, NULL, NULL, true);
+    check(PYRO_SYMPTOM_PLAIN_RESULTS, key, "false", NULL, true);
+    check(PYRO_SYMPTOM_PLAIN_RESULTS, key, "true", NULL, false);
+    check(PYRO_SYMPTOM_NONE, key, "false", NULL, false);
+}
+
+static void test_reserved_cores(void **state)
+{
+    (void)state;
+    check(PYRO_SYMPTOM_UNUSED_CORES, "spark.task.cpus", "2", NULL, true);
+    check(PYRO_SYMPTOM_UNUSED_CORES, "spark.task.cpus", NULL, NULL, false);
+    check(PYRO_SYMPTOM_PYTHON_START, "spark.task.cpus", "2", NULL, false); /* what Python uses is not known */
+}
+
+static void test_schemas(void **state)
+{
+    (void)state;
+    check(PYRO_SYMPTOM_SCHEMA_MERGE, "spark.sql.parquet.mergeSchema", "true", NULL, true);
+    check(PYRO_SYMPTOM_SCHEMA_MERGE, "spark.sql.parquet.mergeSchema", NULL, NULL, false);
+    check(PYRO_SYMPTOM_NONE, "spark.sql.parquet.mergeSchema", "true", NULL, false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_measured_setting),
+        cmocka_unit_test(test_compression),
+        cmocka_unit_test(test_results_without_arrow),
+        cmocka_unit_test(test_reserved_cores),
+        cmocka_unit_test(test_schemas),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
