@@ -261,13 +261,22 @@ static struct pyro_action *find_enough(const struct acting *acting, size_t findi
     return best;
 }
 
+static bool follows_from_another(const struct pyro_diagnosis *diagnosis, size_t finding)
+{
+    struct pyro_slice root = diagnosis->findings[finding].root;
+    for (size_t i = 0; i < diagnosis->finding_count && root.ptr; i++)
+        if (i != finding && pyro_slice_eq(diagnosis->findings[i].id, root))
+            return counts(&diagnosis->findings[i]);
+    return false;
+}
+
 /* What follows from a cured finding is cured as well; what nothing cures yet is done by what its rule says. */
 static bool add_rest(struct acting *acting)
 {
     struct pyro_diagnosis *diagnosis = acting->diagnosis;
     for (size_t i = 0; i < diagnosis->finding_count; i++)
         if (counts(&diagnosis->findings[i]) && diagnosis->findings[i].own.basis == PYRO_BASIS_CODE &&
-            !add_code(acting, i))
+            !follows_from_another(diagnosis, i) && !add_code(acting, i))
             return false;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];

@@ -31,10 +31,22 @@ bool pyro_findings_share_stage(const struct pyro_finding *a, const struct pyro_f
     return false;
 }
 
+static size_t find_reason(const struct pyro_finding *findings, size_t count, size_t place)
+{
+    for (const char *const *rule = findings[place].reasons; *rule; rule++)
+        for (size_t i = 0; i < count; i++)
+            if (i != place && strcmp(findings[i].rule->id, *rule) == 0 && findings[i].severity > PYRO_SEVERITY_LOW &&
+                !findings[i].folded)
+                return i;
+    return place;
+}
+
 /* The finding that `place` follows from, or `place` itself. */
 static size_t find_root(const struct pyro_finding *findings, size_t count, size_t place)
 {
     const struct pyro_finding *own = &findings[place];
+    if (own->reasons)
+        return find_reason(findings, count, place);
     double least = ROOT_SHARE * (double)own->own.wall_expected_ms;
     for (size_t i = 0; i < count && own->rule->follows[0]; i++)
         if (i != place && may_follow(own->rule, findings[i].rule) && findings[i].severity > PYRO_SEVERITY_LOW &&

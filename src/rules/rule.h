@@ -92,6 +92,9 @@ struct pyro_finding {
     struct pyro_slice executor, host, call_site;
     struct pyro_slice cause; /* one or two sentences with the run's numbers: what happened and why */
     struct pyro_slice root;  /* id of the finding that this one follows from, or null */
+    /* Ids of rules whose findings are its reason wherever they are, the likeliest first, NULL at the end; in place of
+     * its rule's `follows`. NULL: that counts. */
+    const char *const *reasons;
     struct pyro_evidence *evidence;
     size_t evidence_count;
     struct pyro_advice *advice;

@@ -99,6 +99,28 @@ def test_costs_and_values_hold_together(path: Path) -> None:
         assert findings[0]["id"] in ended or findings[0]["severity"] == "critical"
 
 
+@pytest.mark.parametrize(
+    "name, rule", [("oom_groups", "executor-oom"), ("result_limit", "large-result"), ("job_failed_udf", "task-failures")]
+)
+def test_the_root_of_a_failure_comes_first(name: str, rule: str) -> None:
+    """Not the error that reports what came of it: lost shuffle files, an aborted job."""
+    path = ROOT / "corpus" / "logs" / f"{name}.zst"
+    report = report_of(path)
+    first = report["findings"][0]
+    assert first["rule"] == rule
+    assert first["id"] in report["actions"][0]["cures"]
+    failed = next(finding for finding in report["findings"] if finding["rule"] == "job-failed")
+    text = run_command([str(binary_path()), "diagnose", "--width", "400", str(path)]).out.decode()
+    (headline,) = [line for line in text.splitlines() if line.startswith("Failed: ")]
+    if rule == "task-failures":  # the error itself says why
+        assert report["failure"]["reason"] is None
+        assert "could not convert string to float" in headline
+        return
+    assert failed["follows"] == report["failure"]["reason"] == first["id"]
+    assert any({first["id"], failed["id"]} <= set(action["cures"]) for action in report["actions"])
+    assert headline.startswith(f"Failed: {first['title']}")
+
+
 def test_three_findings_and_one_action() -> None:
     """Two stages with too many partitions and adaptive execution without coalescing: one setting does it."""
     report = report_of(ROOT / "corpus" / "logs" / "coalesce_off.zst")

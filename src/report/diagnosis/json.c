@@ -49,6 +49,7 @@ static void write_failure(struct pyro_json_writer *json, const struct pyro_diagn
     pyro_json_int(json, "stage", failure.stage >= 0 ? app->stages.items[failure.stage].id : PYRO_NONE);
     pyro_json_int(json, "failed_tasks", failure.stage >= 0 ? (int64_t)failure.tasks : PYRO_NONE);
     pyro_json_text(json, "finding", failure.finding ? failure.finding->id : PYRO_SLICE_NULL);
+    pyro_json_text(json, "reason", failure.reason ? failure.reason->id : PYRO_SLICE_NULL);
     pyro_json_end(json, '}');
     json->output->buffer.failed |= frame.failed;
     pyro_strbuf_done(&frame);

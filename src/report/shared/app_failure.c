@@ -4,6 +4,21 @@
 
 enum { TEXT_MAX = 200 };
 
+static const struct pyro_finding *reason_of(const struct pyro_diagnosis *diagnosis, const struct pyro_finding *finding)
+{
+    enum { DEEPEST = 8 };
+    const struct pyro_finding *reason = NULL;
+    for (unsigned depth = 0; finding && finding->root.ptr && depth < DEEPEST; depth++) {
+        const struct pyro_finding *next = NULL;
+        for (size_t i = 0; i < diagnosis->finding_count && !next; i++)
+            if (pyro_slice_eq(diagnosis->findings[i].id, finding->root))
+                next = &diagnosis->findings[i];
+        reason = next ? next : reason;
+        finding = next;
+    }
+    return reason;
+}
+
 struct pyro_app_failure pyro_app_failure(const struct pyro_diagnosis *diagnosis)
 {
     const struct pyro_app *app = diagnosis->app;
@@ -30,6 +45,7 @@ struct pyro_app_failure pyro_app_failure(const struct pyro_diagnosis *diagnosis)
     for (size_t i = 0; i < diagnosis->finding_count && !failure.finding; i++)
         if (diagnosis->findings[i].job == failure.job->id && strcmp(diagnosis->findings[i].rule->id, "job-failed") == 0)
             failure.finding = &diagnosis->findings[i];
+    failure.reason = reason_of(diagnosis, failure.finding);
     return failure;
 }
 
@@ -56,6 +72,12 @@ void pyro_fact_failure(struct pyro_strbuf *buffer, const struct pyro_diagnosis *
     if (!failure.job)
         return;
     pyro_strbuf_add_text(buffer, "Failed: ");
+    if (failure.reason) {
+        add_some(buffer, failure.reason->title);
+        if (failure.reason->stage != PYRO_NONE)
+            pyro_strbuf_printf(buffer, ", stage %lld", (long long)failure.reason->stage);
+        pyro_strbuf_add_text(buffer, ". Its last error is ");
+    }
     add_some(buffer, failure.root.name);
     if (failure.root.name.len && failure.root.message.len)
         pyro_strbuf_add_text(buffer, ": ");

@@ -85,6 +85,29 @@ static const char *say_frame(struct pyro_rule_context *context, struct pyro_slic
     return frame.rest.ptr ? pyro_say(context, "%s:%s", file, pyro_say_text(context, frame.rest, SHOWN)).ptr : file;
 }
 
+/* Which findings say why, where the error only reports what came of it. A lost executor loses its shuffle files. */
+static const char *const *reasons_of(struct pyro_slice failure, enum pyro_failure_kind kind)
+{
+    static const char *const lost[] = {"executor-oom", "executor-lost", NULL};
+    static const char *const memory[] = {"executor-oom", NULL};
+    static const char *const result[] = {"large-result", NULL};
+    static const char *const texts[] = {"FetchFailed", "ExecutorLostFailure", "Missing an output location",
+                                        "NoSuchFileException: /"};
+    switch (kind) {
+    case PYRO_FAILURE_RESULT_SIZE:
+        return result;
+    case PYRO_FAILURE_JVM_MEMORY:
+    case PYRO_FAILURE_PYTHON_MEMORY:
+        return memory;
+    default:
+        break;
+    }
+    for (size_t i = 0; failure.ptr && i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (pyro_slice_find(failure, texts[i]))
+            return lost;
+    return NULL;
+}
+
 static void report(struct pyro_rule_context *context, const struct cause *cause)
 {
     const struct pyro_app *app = context->app;
@@ -128,6 +151,8 @@ static void report(struct pyro_rule_context *context, const struct cause *cause)
     enum pyro_failure_kind kind = pyro_failure_kind(root->name, root->message);
     if (kind == PYRO_FAILURE_OTHER) /* Python's exceptions come wrapped */
         kind = pyro_failure_kind(root->wrapper, root->message);
+    if (!served)
+        finding->reasons = reasons_of(job->failure, kind);
     static const char *const verify = "In the next run the Jobs page lists no failed job.";
     if (served)
         pyro_shuffle_service_advise(context, finding, &service, verify);
