@@ -12,15 +12,16 @@ from typing import Dict, List, Sequence, Tuple, TypeVar
 Item = TypeVar("Item")
 Pieces = List[Tuple[int, List[Item]]]
 
-LEVEL = re.compile(rb".* (error|info|warn)[ \t]+(.*)", re.IGNORECASE | re.DOTALL)
+LEVEL = re.compile(rb".* (error|info|warn)(.*)", re.IGNORECASE | re.DOTALL)
+WHITE = b" \t\n\v\f\r\x1c\x1d\x1e\x1f"
 LONGEST_REPEAT = 20
 LONGEST_BLOCK = 20
 
 
 def message_parts(lines: Sequence[bytes], level: bytes = b"") -> List[bytes]:
     """What follows the last level of each line that has one."""
-    found = [LEVEL.fullmatch(line) for line in lines]
-    return [match.group(2) for match in found if match and (not level or match.group(1).lower() == level)]
+    found = [LEVEL.fullmatch(line.strip(WHITE)) for line in lines]
+    return [match.group(2).strip(WHITE) for match in found if match and (not level or match.group(1).lower() == level)]
 
 
 def repeats(items: Sequence[Item], place: int, length: int) -> int:

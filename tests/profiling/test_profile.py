@@ -104,7 +104,7 @@ def test_records_of_ubers_profiler(tmp_path: Path) -> None:
 
 def test_choices(tmp_path: Path) -> None:
     write(tmp_path / "Stacktrace.json", RECORDS)
-    write(tmp_path / "CpuAndMemory.json", [memory(0, 1_500_000), memory(60_000, 2_500_000)])
+    write(tmp_path / "CpuAndMemory.json", [memory(0, 3 << 19), memory(60_000, 5 << 19)])
     write(tmp_path / "other.json", [memory(0, 5, name="911@node-1"), memory(1000, 6, name="911@node-1")])
     assert {row["name"] for row in document(tmp_path, "--metric", "heap")["series"]} == {
         "heap.used", "heap.committed", "non_heap.used"}
@@ -126,10 +126,10 @@ def test_choices(tmp_path: Path) -> None:
     assert profile(tmp_path, "--task", "five").exit == 2
     normal = document(tmp_path, "--normalize", "--metric", "heap.used", "--ignore", "non", "--process", "910")
     (row,) = normal["series"]
-    assert (row["unit"], row["value"], row["time_min"]) == ("MB", [1.5, 2.5], [0, 1])
+    assert (row["unit"], row["value"], row["time_min"]) == ("MiB", [1.5, 2.5], [0, 1])
     (most,) = normal["maxima"]
-    assert (most["unit"], most["value"], most["time_min"]) == ("MB", 2.5, 1)
-    assert "2.50 MB" in profile(tmp_path, "--normalize", "--process", "910").out.decode()
+    assert (most["unit"], most["value"], most["time_min"]) == ("MiB", 2.5, 1)
+    assert "2.50 MiB" in profile(tmp_path, "--normalize", "--process", "910").out.decode()
 
 
 def test_kind_if_the_content_does_not_say_it(tmp_path: Path) -> None:

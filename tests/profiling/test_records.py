@@ -134,6 +134,25 @@ def test_an_idle_worker_works_for_no_task(tmp_path: Path) -> None:
     assert flame(path, "--stage", 7, "-o", tmp_path / "o.folded").exit == 3
 
 
+def test_native_polls_wait(tmp_path: Path) -> None:
+    """To the JVM a thread in a native poll is RUNNABLE; it does not use a CPU."""
+    polls = ["sun.nio.ch.KQueueArrayWrapper.kevent0", "sun.nio.ch.EPollArrayWrapper.epollWait", "java.net.SocketInputStream.socketRead0",
+             "java.base/sun.nio.ch.EPoll.wait(Native Method)", "java.net.PlainSocketImpl.socketAccept", "sun.nio.ch.Net.poll"]  # fmt: skip
+    outer = ["io.netty.channel.nio.NioEventLoop.run", "java.lang.Thread.run"]
+    works = ["acme.Poll.wait", *outer]
+    path = write(tmp_path / "s.json", [*(stack([poll, *outer], 5) for poll in polls), stack(works, 2)])
+    assert folded(tmp_path / "cpu.folded", path, "--event", "cpu") == [(";".join(reversed(works)), 2)]
+    assert sum(weight for _, weight in folded(tmp_path / "all.folded", path)) == 5 * len(polls) + 2
+
+
+def test_workers_without_a_host_join_the_only_one(tmp_path: Path) -> None:
+    worker = {"stacktrace": ["/x/job.py:inner:3"], "count": 4, "i_d": "8_id"}
+    path = write(tmp_path / "Combined.json", [stack(TASK_FRAMES, 2), worker])
+    assert {text.split(";")[:2][0] for text, _ in folded(tmp_path / "o.folded", path, "--combined")} == {"node-1"}
+    path = write(tmp_path / "Combined.json", [stack(TASK_FRAMES, 2), stack(TASK_FRAMES, 2, host="node-2", name="7@node-2"), worker])
+    assert {text.split(";")[0] for text, _ in folded(tmp_path / "o.folded", path, "--combined")} == {"node-1", "node-2", "all"}
+
+
 def test_records_of_python_workers(tmp_path: Path) -> None:
     old = {"stacktrace": ["/x/job.py:inner:3", "/x/job.py:outer:9"], "count": 4, "i_d": "8_id"}
     new = {**old, "epochMillis": START, "lastEpochMillis": START + 900, "intervalMillis": 100, "pid": 31, "stageId": 2, "taskAttemptId": 9, "count": 6}

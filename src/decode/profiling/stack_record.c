@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json/unescape.h"
+#include "decode/profiling/native_waits.h"
 #include "decode/profiling/profile_records.h"
 
 /* Those of Uber's profiler come first, then those that only Python workers have. */
@@ -159,6 +160,14 @@ static enum pyro_thread_state state_of(struct pyro_slice state)
     return pyro_slice_is(state, "BLOCKED") ? PYRO_STATE_BLOCKED : PYRO_STATE_WAITING;
 }
 
+/* A thread that polls a socket is RUNNABLE to the JVM. Only names are compared, which have no escapes. */
+static bool waits_in_native_code(struct pyro_slice frames)
+{
+    const char *begin = frames.ptr ? memchr(frames.ptr, '"', frames.len) : NULL;
+    const char *end = begin ? memchr(begin + 1, '"', (size_t)(frames.ptr + frames.len - begin - 1)) : NULL;
+    return end && pyro_is_native_wait((struct pyro_slice){begin + 1, (size_t)(end - begin - 1)});
+}
+
 /* The executor's own thread keeps the name of its last task while it is idle: only inside of a task's run() it is at
  * work for it. */
 static bool owner_of(const struct stack_record *record, struct pyro_profile_task *ret)
@@ -203,6 +212,8 @@ static bool add_sample(struct pyro_profile_records *records, const struct stack_
     int32_t thread = java ? pyro_profile_thread_row(reading, &process, record->thread, PYRO_NONE)
                           : pyro_profile_process_row(reading, &process);
     enum pyro_thread_state state = state_of(record->state);
+    if (state == PYRO_STATE_RUNNING && waits_in_native_code(record->frames))
+        state = PYRO_STATE_WAITING;
     struct pyro_sample_row row = {
         .thread = thread,
         .stack = stack,

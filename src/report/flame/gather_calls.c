@@ -24,6 +24,7 @@ struct gathering {
     const struct pyro_flame_filter *filter;
     struct file *files; /* by clock + 1 */
     unsigned side;
+    const struct pyro_thread_row *only; /* only_place(), with --combined */
     PYRO_VEC(struct base) bases;
     struct pyro_map base_of; /* node -> base + 1 */
     uint32_t *nodes;         /* by stack: node below the base that is being written + 1 */
@@ -149,6 +150,23 @@ static uint32_t named_child(struct pyro_flame *flame, uint32_t parent, struct py
     return frame ? pyro_flame_child(flame, parent, frame) : UINT32_MAX;
 }
 
+/* The one process that says where it ran, if all that say it ran there: records of Python workers do not. NULL: there
+ * are none or several. */
+static const struct pyro_thread_row *only_place(const struct pyro_tracks *tracks)
+{
+    const struct pyro_thread_row *only = NULL;
+    for (size_t i = 0; i < pyro_tracks_count(tracks, PYRO_TRACK_THREADS); i++) {
+        const struct pyro_thread_row *row = pyro_tracks_thread(tracks, i);
+        if (row->parent >= 0 || (!row->executor.ptr && !row->host.ptr))
+            continue;
+        if (only && !pyro_slice_eq(only->executor.ptr ? only->executor : only->host,
+                                   row->executor.ptr ? row->executor : row->host))
+            return NULL;
+        only = row;
+    }
+    return only;
+}
+
 /* "executor 3" or the host, and below it "JVM" or "Python". */
 static uint32_t combined_node(struct gathering *gathering, int32_t thread)
 {
@@ -156,6 +174,9 @@ static uint32_t combined_node(struct gathering *gathering, int32_t thread)
     char name[128];
     if (row->parent >= 0)
         row = pyro_tracks_thread(gathering->tracks, (size_t)row->parent);
+    struct pyro_slice role = row->role;
+    if (!row->executor.ptr && !row->host.ptr && gathering->only)
+        row = gathering->only;
     struct pyro_slice of = row->executor.ptr ? row->executor : row->host;
     bool plain = !row->executor.ptr || pyro_slice_is(row->executor, "driver");
     snprintf(name, sizeof(name), "%s%.*s", plain ? "" : "executor ", of.ptr ? (int)(of.len < 100 ? of.len : 100) : 3,
@@ -163,8 +184,8 @@ static uint32_t combined_node(struct gathering *gathering, int32_t thread)
     uint32_t node = named_child(gathering->flame, 0, pyro_slice_from(name));
     return node == UINT32_MAX ? node
                               : named_child(gathering->flame, node,
-                                            pyro_slice_is(row->role, "python-worker") ? PYRO_SLICE_LITERAL("Python")
-                                                                                      : PYRO_SLICE_LITERAL("JVM"));
+                                            pyro_slice_is(role, "python-worker") ? PYRO_SLICE_LITERAL("Python")
+                                                                                 : PYRO_SLICE_LITERAL("JVM"));
 }
 
 static struct base *base_of(struct gathering *gathering, int32_t thread)
@@ -273,7 +294,8 @@ bool pyro_flame_gather(struct pyro_flame *flame, const struct pyro_tracks *track
                                   .tracks = tracks,
                                   .filter = filter,
                                   .side = side,
-                                  .stack_count = pyro_tracks_count(tracks, PYRO_TRACK_STACKS)};
+                                  .stack_count = pyro_tracks_count(tracks, PYRO_TRACK_STACKS),
+                                  .only = filter->combined ? only_place(tracks) : NULL};
     pyro_map_init(&gathering.base_of, flame->allocator);
     bool done = look_at_events(&gathering) && add_weights(&gathering, count) && write_stacks(&gathering, order);
     for (size_t i = 0; i < gathering.bases.count; i++)

@@ -20,7 +20,7 @@ const char *pyro_profiling_unit(const struct pyro_profiling *profile, struct pyr
     if (!profile->choice.normalize)
         return NULL;
     if (pyro_slice_is(unit, "bytes"))
-        return "MB";
+        return "MiB";
     return pyro_slice_is(unit, "ms") || pyro_slice_is(unit, "ns") ? "min" : NULL;
 }
 
@@ -28,7 +28,7 @@ double pyro_profiling_value(const struct pyro_profiling *profile, struct pyro_sl
 {
     if (!pyro_profiling_unit(profile, unit))
         return value;
-    return value / (pyro_slice_is(unit, "bytes") ? 1e6 : pyro_slice_is(unit, "ms") ? 6e4 : 6e10);
+    return value / (pyro_slice_is(unit, "bytes") ? 0x1p20 : pyro_slice_is(unit, "ms") ? 6e4 : 6e10);
 }
 
 void pyro_profiling_add_value(const struct pyro_profiling *profile, struct pyro_strbuf *to, struct pyro_slice unit,

@@ -19,7 +19,7 @@ struct pyro_profiling_choice {
     const char *const *ignored; /* but not those whose name has one of these in it */
     size_t ignored_count;
     struct pyro_slice process;        /* executor, process id or name of the only process; null: all */
-    bool normalize;                   /* MB and minutes */
+    bool normalize;                   /* MiB and minutes */
     struct pyro_flame_filter samples; /* only of this task or stage */
 };
 
@@ -116,7 +116,7 @@ bool pyro_profiling_is_gc_log(const struct pyro_profiling *profile, int32_t thre
 int32_t pyro_profiling_pauses_of(const struct pyro_profiling *profile, int32_t thread);
 /* Whether times are known, so that there is an axis. */
 bool pyro_profiling_is_timed(const struct pyro_profiling *profile);
-/* A unit and a value in it as the choice wants them: bytes become MB, times minutes. */
+/* A unit and a value in it as the choice wants them: bytes become MiB, times minutes. */
 const char *pyro_profiling_unit(const struct pyro_profiling *profile, struct pyro_slice unit);
 double pyro_profiling_value(const struct pyro_profiling *profile, struct pyro_slice unit, double value);
 /* The value with its unit, for people. */

@@ -40,9 +40,17 @@ void pyro_exact_free(struct pyro_exact *exact)
     pyro_release(exact->allocator, exact);
 }
 
-static bool is_blank(char byte)
+/* What Python's strip() removes. */
+static struct pyro_slice strip(struct pyro_slice text)
 {
-    return byte == ' ' || byte == '\t';
+    static const char white[] = " \t\n\v\f\r\x1c\x1d\x1e\x1f";
+    while (text.len && memchr(white, text.ptr[0], sizeof(white) - 1)) {
+        text.ptr++;
+        text.len--;
+    }
+    while (text.len && memchr(white, text.ptr[text.len - 1], sizeof(white) - 1))
+        text.len--;
+    return text;
 }
 
 static bool is_same_word(struct pyro_slice text, struct pyro_slice word)
@@ -50,13 +58,13 @@ static bool is_same_word(struct pyro_slice text, struct pyro_slice word)
     return text.len == word.len && strncasecmp(text.ptr, word.ptr, word.len) == 0;
 }
 
-/* The level that a text starts with and a blank follows; a null slice: there is none. */
+/* The level that a text starts with; a null slice: there is none. */
 static struct pyro_slice leading_level(struct pyro_slice text)
 {
     static const struct pyro_slice levels[] = {{"error", 5}, {"info", 4}, {"warn", 4}};
     for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
         size_t len = levels[i].len;
-        if (text.len > len && is_blank(text.ptr[len]) && is_same_word((struct pyro_slice){text.ptr, len}, levels[i]))
+        if (text.len >= len && is_same_word((struct pyro_slice){text.ptr, len}, levels[i]))
             return (struct pyro_slice){text.ptr, len};
     }
     return PYRO_SLICE_NULL;
@@ -66,16 +74,15 @@ static struct pyro_slice leading_level(struct pyro_slice text)
 static bool split_line(struct pyro_slice line, struct pyro_slice *ret_level, struct pyro_slice *ret_text)
 {
     struct pyro_slice level = PYRO_SLICE_NULL;
+    line = strip(line);
     for (size_t i = line.len; i > 0 && !level.ptr; i--)
         if (line.ptr[i - 1] == ' ')
             level = leading_level((struct pyro_slice){line.ptr + i, line.len - i});
     if (!level.ptr)
         return false;
     const char *text = level.ptr + level.len, *end = line.ptr + line.len;
-    while (text < end && is_blank(*text))
-        text++;
     *ret_level = level;
-    *ret_text = (struct pyro_slice){text, (size_t)(end - text)};
+    *ret_text = strip((struct pyro_slice){text, (size_t)(end - text)});
     return true;
 }
 

@@ -1,9 +1,10 @@
 /* The repeated lines of a log as phil_stopwatch's get_top_log_chunks() gives them.
  *
- * A line counts if it has a level: a space, "error", "info" or "warn" in any case, and a blank. The last such place in
- * the line decides, so "INFO Foo: retry after error code 5" has level error and text "code 5", as in the original.
- * Lines with WARNING, FATAL or DEBUG only are left out. The text is what follows the level, without leading blanks. The
- * texts are collapsed (collapse.h) and the pieces ranked by their count, equal ones in the order of the log. */
+ * A line counts if it has a level: a space and "error", "info" or "warn" in any case. The last such place in the line
+ * decides, so "INFO Foo: retry after error code 5" has level error and text "code 5", and "WARNING full" has level warn
+ * and text "ING full", as in the original. Lines with FATAL or DEBUG only are left out. The text is what follows the
+ * level, without white space around it. The texts are collapsed (collapse.h) and the pieces ranked by their count,
+ * equal ones in the order of the log. */
 #ifndef PYRO_DECODE_LOGS_REPEATS_EXACT_H
 #define PYRO_DECODE_LOGS_REPEATS_EXACT_H
 
