@@ -399,6 +399,18 @@ static int severity(const struct pyro_diagnosis *diagnosis, const struct pyro_ac
     return most;
 }
 
+/* Milliseconds of wall time by which it is ranked: what it saves, and where no model knows that, what the findings
+ * cost that it cures. */
+static int64_t weight(const struct pyro_diagnosis *diagnosis, const struct pyro_action *action)
+{
+    int64_t most = action->saves.wall_expected_ms;
+    for (size_t i = 0; i < action->cure_count && action->saves.basis == PYRO_BASIS_NONE && action->by_settings; i++) {
+        int64_t cost = diagnosis->findings[action->cures[i]].full_costs.wall_ms;
+        most = cost > most ? cost : most; /* unknown: the smallest number of all */
+    }
+    return most;
+}
+
 /* What ended the application comes first, causes before consequences; then what saves most. */
 static bool comes_before(const struct pyro_diagnosis *diagnosis, const struct pyro_action *a,
                          const struct pyro_action *b)
@@ -406,8 +418,11 @@ static bool comes_before(const struct pyro_diagnosis *diagnosis, const struct py
     double risk = failure_risk(diagnosis, a) - failure_risk(diagnosis, b);
     if (risk > 0 || risk < 0)
         return risk > 0;
-    if (a->saves.wall_expected_ms != b->saves.wall_expected_ms)
-        return a->saves.wall_expected_ms > b->saves.wall_expected_ms;
+    int64_t one = weight(diagnosis, a), other = weight(diagnosis, b);
+    if (one != other)
+        return one > other;
+    if (a->by_settings != b->by_settings && (a->saves.basis == PYRO_BASIS_NONE || b->saves.basis == PYRO_BASIS_NONE))
+        return a->by_settings; /* of two cures of one finding the one that is tried more easily */
     int more = severity(diagnosis, a) - severity(diagnosis, b);
     if (more)
         return more > 0;

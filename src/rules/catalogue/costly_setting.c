@@ -84,6 +84,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_suspect 
                               : suspect->row->kind == PYRO_SETTING_TIME ? "ms"
                                                                         : "count");
     pyro_finding_merged(context, finding, "stages", cost->stages);
+    finding->costs = (struct pyro_fault_costs){pyro_whole(cost->wall_ms), pyro_whole(cost->task_ms)};
     for (size_t i = 0; i < context->app->stages.count; i++)
         if (measured->stage_ms[i] > 0)
             pyro_affected_add(context, finding, i);

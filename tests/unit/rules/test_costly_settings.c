@@ -235,6 +235,21 @@ static void test_every_measured_setting(void **state)
     assert_true(tested >= 30);
 }
 
+/* What no model prices saves nothing that is known: the severity is that of what it costs. */
+static void test_costs(void **state)
+{
+    (void)state;
+    struct query query = run(PYRO_SYMPTOM_PYTHON, "spark.sql.execution.arrow.maxRecordsPerBatch", "10", NULL);
+    const struct pyro_finding *finding = scene_finding(&query.scene, "costly-setting");
+    assert_non_null(finding);
+    assert_true(finding->saves.basis == PYRO_BASIS_NONE);
+    assert_true(finding->full_costs.wall_ms > 15000 && finding->full_costs.wall_ms < 30000);
+    assert_true(finding->full_costs.core_ms > 60000 && finding->full_costs.core_ms < 120000);
+    assert_true(finding->severity == PYRO_SEVERITY_CRITICAL);
+    assert_non_null(pyro_slice_find(finding->cause, "is 10; Spark's default is 10000"));
+    query_free(&query);
+}
+
 static void check(enum pyro_symptom symptom, const char *key, const char *value, const char *codec, bool expected)
 {
     struct query query = run(symptom, key, value, codec);
@@ -292,6 +307,7 @@ int main(void)
         cmocka_unit_test(test_results_without_arrow),
         cmocka_unit_test(test_reserved_cores),
         cmocka_unit_test(test_schemas),
+        cmocka_unit_test(test_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
