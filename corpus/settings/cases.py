@@ -1,0 +1,104 @@
+"""Settings to record: each with a bad value, and a twin with Spark's default. Every third one is held out: its runs
+are not looked at until rules and thresholds are final."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Dict, List, Tuple
+
+
+@dataclass(frozen=True)
+class Case:
+    """One setting: what runs, with which value, and what else both twins set."""
+
+    key: str
+    value: str
+    program: str
+    also: Tuple[Tuple[str, str], ...] = ()
+    held_out: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.key.removeprefix("spark.").replace(".", "-") + f"-{self.value}-{self.program}"
+
+    def conf(self, bad: bool) -> Dict[str, str]:
+        return {**dict(self.also), **({self.key: self.value} if bad else {})}
+
+
+FEW = (("spark.sql.shuffle.partitions", "8"),)
+STATIC = (*FEW, ("spark.sql.adaptive.enabled", "false"))
+SORTED = (*FEW, ("spark.sql.autoBroadcastJoinThreshold", "-1"))
+ZSTD = (*FEW, ("spark.io.compression.codec", "zstd"))
+HEAP = (*FEW, ("spark.driver.memory", "1g"))
+
+ROWS = [
+    ("spark.io.compression.zstd.level", "19", "shuffle", ZSTD),
+    ("spark.io.compression.codec", "lzf", "shuffle", FEW),
+    ("spark.io.compression.zstd.bufferSize", "1k", "shuffle", ZSTD),
+    ("spark.io.compression.lz4.blockSize", "1k", "shuffle", FEW),
+    ("spark.shuffle.compress", "false", "shuffle", FEW),
+    ("spark.shuffle.file.buffer", "1k", "shuffle", FEW),
+    ("spark.shuffle.unsafe.file.output.buffer", "1k", "shuffle", FEW),
+    ("spark.shuffle.sync", "true", "shuffle", FEW),
+    ("spark.shuffle.sort.bypassMergeThreshold", "5000", "shuffle", ()),
+    ("spark.shuffle.spill.numElementsForceSpillThreshold", "2000", "sort", FEW),
+    ("spark.shuffle.spill.compress", "false", "sort", HEAP),
+    ("spark.shuffle.spill.diskWriteBufferSize", "1k", "sort", HEAP),
+    ("spark.sql.shuffle.partitions", "2000", "shuffle", STATIC),
+    ("spark.sql.shuffle.partitions", "1", "sort", FEW),
+    ("spark.default.parallelism", "800", "many_python_tasks", ()),
+    ("spark.sql.files.maxPartitionBytes", "256k", "scan", FEW),
+    ("spark.sql.files.maxPartitionBytes", "2g", "scan", (*FEW, ("spark.sql.files.minPartitionNum", "1"))),
+    ("spark.sql.files.openCostInBytes", "128m", "many_folders", FEW),
+    ("spark.sql.files.minPartitionNum", "2000", "scan", FEW),
+    ("spark.sql.files.maxRecordsPerFile", "500", "write", ()),
+    ("spark.sql.parquet.compression.codec", "gzip", "write", ()),
+    ("spark.sql.parquet.enableVectorizedReader", "false", "scan", FEW),
+    ("spark.sql.parquet.filterPushdown", "false", "scan", FEW),
+    ("spark.sql.parquet.columnarReaderBatchSize", "2", "scan", FEW),
+    ("spark.sql.parquet.mergeSchema", "true", "many_folders", FEW),
+    ("spark.sql.orc.enableVectorizedReader", "false", "scan_orc", FEW),
+    ("spark.sql.orc.filterPushdown", "false", "scan_orc", FEW),
+    ("spark.sql.orc.impl", "hive", "scan_orc", FEW),
+    ("spark.sql.orc.columnarReaderBatchSize", "2", "scan_orc", FEW),
+    ("spark.sql.sources.parallelPartitionDiscovery.threshold", "100000", "many_folders", FEW),
+    ("spark.sql.sources.parallelPartitionDiscovery.parallelism", "1", "many_folders", FEW),
+    ("spark.sql.codegen.wholeStage", "false", "arithmetic", FEW),
+    ("spark.sql.codegen.factoryMode", "NO_CODEGEN", "arithmetic", FEW),
+    ("spark.sql.codegen.maxFields", "1", "arithmetic", FEW),
+    ("spark.sql.codegen.hugeMethodLimit", "1", "arithmetic", FEW),
+    ("spark.sql.inMemoryColumnarStorage.batchSize", "10", "cached", FEW),
+    ("spark.sql.inMemoryColumnarStorage.enableVectorizedReader", "false", "cached", FEW),
+    ("spark.sql.inMemoryColumnarStorage.compressed", "false", "cached", HEAP),
+    ("spark.sql.execution.arrow.pyspark.enabled", "false", "to_pandas", ()),
+    ("spark.sql.execution.arrow.maxRecordsPerBatch", "5", "pandas", FEW),
+    ("spark.sql.execution.pandas.udf.buffer.size", "16", "pandas", FEW),
+    ("spark.buffer.size", "16", "functions", FEW),
+    ("spark.python.worker.reuse", "false", "functions", FEW),
+    ("spark.python.worker.reuse", "false", "many_python_tasks", ()),
+    ("spark.python.use.daemon", "false", "many_python_tasks", ()),
+    ("spark.sql.autoBroadcastJoinThreshold", "-1", "small_join", FEW),
+    ("spark.sql.adaptive.autoBroadcastJoinThreshold", "-1", "small_join", SORTED),
+    ("spark.sql.adaptive.enabled", "false", "shuffle", ()),
+    ("spark.sql.adaptive.coalescePartitions.enabled", "false", "shuffle", ()),
+    ("spark.sql.adaptive.coalescePartitions.minPartitionNum", "200", "shuffle", ()),
+    ("spark.sql.adaptive.coalescePartitions.initialPartitionNum", "3000", "shuffle", ()),
+    ("spark.sql.adaptive.advisoryPartitionSizeInBytes", "16k", "sort", ()),
+    ("spark.sql.adaptive.advisoryPartitionSizeInBytes", "4g", "sort", (("spark.sql.adaptive.coalescePartitions.parallelismFirst", "false"),)),
+    ("spark.sql.adaptive.skewJoin.enabled", "false", "skewed_join", SORTED),
+    ("spark.sql.adaptive.skewJoin.skewedPartitionFactor", "1000", "skewed_join", SORTED),
+    ("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100g", "skewed_join", SORTED),
+    ("spark.sql.execution.useObjectHashAggregateExec", "false", "collections", FEW),
+    ("spark.sql.objectHashAggregate.sortBased.fallbackThreshold", "1", "collections", FEW),
+    ("spark.sql.windowExec.buffer.spill.threshold", "100", "window", FEW),
+    ("spark.sql.windowExec.buffer.in.memory.threshold", "1", "window", FEW),
+    ("spark.sql.sortMergeJoinExec.buffer.spill.threshold", "10", "join", SORTED),
+    ("spark.sql.sortMergeJoinExec.buffer.in.memory.threshold", "1", "join", SORTED),
+    ("spark.memory.fraction", "0.05", "sort", HEAP),
+    ("spark.memory.storageFraction", "0.05", "cached", HEAP),
+    ("spark.task.cpus", "2", "sort", FEW),
+    ("spark.sql.streaming.stateStore.minDeltasForSnapshot", "1", "state", FEW),
+    ("spark.sql.streaming.stateStore.compression.codec", "zstd", "state", FEW),
+]
+
+CASES: List[Case] = [Case(*row, held_out=i % 3 == 2) for i, row in enumerate(ROWS)]
