@@ -189,6 +189,7 @@ const METRICS: Record<string, string> = {
     shuffle_write_ms: "shuffle write time",
     fetch_wait_ms: "shuffle fetch wait time",
     result_ms: "result time",
+    spared_task_ms: "saved task time",
 };
 
 /** A metric's name as a heading: "slowest_task_ms" as "slowest task" (the value shows its unit). */

@@ -150,6 +150,6 @@ void pyro_section_bounds(struct pyro_section *section, const struct pyro_diagnos
     add_bound(&section->grid, "measured", diagnosis->app->application.duration_ms, "this run");
     add_bound(&section->grid, "driver", numbers->driver_ms, "without a running stage: driver and resource wait");
     add_bound(&section->grid, "critical path", numbers->critical_path_ms, "the same work with unlimited cores");
-    add_bound(&section->grid, "ideal", numbers->ideal_ms, "the same work with these cores fully used");
+    add_bound(&section->grid, "ideal", numbers->ideal_ms, "the task time spread evenly over these cores");
     add_bound(&section->grid, "one core", numbers->one_core_ms, "the same work on one core");
 }

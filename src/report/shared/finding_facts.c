@@ -147,6 +147,8 @@ void pyro_fact_cause(struct pyro_strbuf *buffer, const struct pyro_finding *find
 static void add_metric(struct pyro_strbuf *buffer, const char *metric)
 {
     static const char *const units[] = {"_ms", "_bytes", "_share", "_ratio", "_count"};
+    if (!strcmp(metric, "spared_task_ms")) /* not a task that is spared */
+        metric = "saved task time";
     size_t len = strlen(metric);
     for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
         size_t unit = strlen(units[i]);

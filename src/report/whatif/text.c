@@ -1,5 +1,8 @@
 /* Predictions for people: the run as it is, a table of what was asked with a picture of each time, and how each effect
  * was predicted. */
+#include <math.h>
+
+#include "report/cost/cost.h"
 #include "report/shared/draw.h"
 #include "report/shared/finding_facts.h"
 #include "report/whatif/write_whatif.h"
@@ -133,6 +136,12 @@ static void choose_columns(const struct pyro_whatif *whatif, struct shown *shown
     shown->columns[shown->count++] = (struct pyro_grid_column){"", false, 5, true};
 }
 
+static struct pyro_slice currency_of(const struct pyro_whatif *whatif)
+{
+    const struct pyro_cost *cost = whatif->run.cost;
+    return cost && cost->money.known ? cost->money.currency : PYRO_SLICE_NULL;
+}
+
 static void add_times(struct pyro_grid *grid, const struct pyro_whatif *whatif, const struct pyro_scenario *scenario,
                       const struct shown *shown, int64_t most)
 {
@@ -146,7 +155,7 @@ static void add_times(struct pyro_grid *grid, const struct pyro_whatif *whatif, 
     pyro_grid_next(grid);
     if (shown->cost) {
         if (scenario->cost == scenario->cost)
-            pyro_human_hundredths(&grid->text, scenario->cost);
+            pyro_human_money(&grid->text, (int64_t)llround(scenario->cost * 1e6), currency_of(whatif));
         pyro_grid_next(grid);
     }
     pyro_human_share(&grid->text, scenario->utilization);

@@ -146,7 +146,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     advice = pyro_finding_advise(
         context, finding,
         pyro_say(context, "Or let Spark broadcast tables of this size automatically: now %s.",
-                 limit < 0 ? "this is disabled" : pyro_say(context, "the limit is %lld bytes", (long long)limit).ptr),
+                 limit < 0 ? "this is disabled"
+                           : pyro_say(context, "the limit is %s", pyro_say_bytes(context, (double)limit)).ptr),
         verify);
     pyro_advice_set(context, advice, threshold_key, pyro_say(context, "%.0fm", threshold / MIB));
 }

@@ -104,7 +104,7 @@ function Bounds({ report }: { report: Report }) {
     const wall = report.application.duration_ms ?? 0;
     const rows = [
         { name: "This run", ms: wall, means: "measured" },
-        { name: "Full cores", ms: report.bounds.ideal_ms, means: "the same cores without idle time" },
+        { name: "Full cores", ms: report.bounds.ideal_ms, means: "the task time spread evenly over the same cores" },
         {
             name: "Critical path",
             ms: report.bounds.critical_path_ms,
