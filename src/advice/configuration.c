@@ -321,6 +321,8 @@ static void add_row(const struct run *run, struct pyro_diagnosis *diagnosis, str
                     struct pyro_slice (*keep)(const struct run *run))
 {
     const struct pyro_change *change = find_change(diagnosis, key);
+    if (!change && !keep)
+        return; /* most settings: nothing is known of them */
     const struct pyro_setting_row *known = pyro_setting_find(key);
     struct pyro_configured row = {.key = key, .current = current_value(run, key)};
     if (change) {

@@ -21,16 +21,21 @@ static bool is_seen(struct pyro_rule_context *context, const struct pyro_suspect
 
 /* Advice that sets a neighbor of it, "spark.sql.adaptive.skewJoin.enabled" of "...skewedPartitionFactor", does nothing
  * without it. */
-static struct pyro_advice *find_blocked(const struct pyro_finding *finding, const struct pyro_suspect *suspect)
+static bool is_blocked(const struct pyro_advice *advice, const struct pyro_suspect *suspect)
 {
     static const char family[] = "spark.sql.adaptive.skewJoin.";
-    if (!pyro_slice_starts_with(pyro_slice_from(suspect->row->key), family))
-        return NULL;
-    for (size_t k = 0; k < finding->advice_count; k++)
-        for (size_t s = 0; s < finding->advice[k].setting_count; s++)
-            if (pyro_slice_starts_with(finding->advice[k].settings[s].key, family))
-                return &finding->advice[k];
-    return NULL;
+    bool blocked = false;
+    for (size_t i = 0; i < advice->setting_count; i++)
+        blocked |= pyro_slice_starts_with(advice->settings[i].key, family);
+    return blocked && pyro_slice_starts_with(pyro_slice_from(suspect->row->key), family);
+}
+
+static void unblock(struct pyro_rule_context *context, const struct pyro_suspect *suspect, struct pyro_advice *advice)
+{
+    pyro_advice_set(context, advice, suspect->row->key, suspect->usual);
+    advice->text = pyro_say(context, "%s Set %s back to %s, Spark's default: with %s this does not act.",
+                            pyro_say_text(context, advice->text, 2000), suspect->row->key,
+                            pyro_say_text(context, suspect->usual, 80), pyro_say_text(context, suspect->value, 80));
 }
 
 /* Before what needs the program or the machines to change, after other settings. */
@@ -47,18 +52,14 @@ static void put_forward(struct pyro_finding *finding)
 static void name(struct pyro_rule_context *context, const struct pyro_suspect *suspect, struct pyro_finding *finding)
 {
     static const char verify[] = "The Environment page of the next run shows the default, and this finding is absent.";
-    struct pyro_advice *blocked = find_blocked(finding, suspect);
-    if (finding->advice_count >= PYRO_ADVICE_MAX)
-        return;
-    if (blocked) {
-        pyro_advice_set(context, blocked, suspect->row->key, suspect->usual);
-        blocked->text =
-            pyro_say(context, "%s Set %s back to %s, Spark's default: with %s this does not act.",
-                     pyro_say_text(context, blocked->text, 2000), suspect->row->key,
-                     pyro_say_text(context, suspect->usual, 80), pyro_say_text(context, suspect->value, 80));
-    } else if (pyro_suspect_advise(context, finding, suspect, verify)) {
+    bool blocked = false;
+    for (size_t i = 0; i < finding->advice_count; i++) /* of several that compete, one is kept */
+        if (is_blocked(&finding->advice[i], suspect)) {
+            unblock(context, suspect, &finding->advice[i]);
+            blocked = true;
+        }
+    if (!blocked && finding->advice_count < PYRO_ADVICE_MAX && pyro_suspect_advise(context, finding, suspect, verify))
         put_forward(finding);
-    }
     finding->cause = pyro_say(context, "%s %s is %s (Spark's default: %s).",
                               pyro_say_text(context, finding->cause, 4000), suspect->row->key,
                               pyro_say_text(context, suspect->value, 80), pyro_say_text(context, suspect->usual, 80));

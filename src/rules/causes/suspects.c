@@ -141,7 +141,7 @@ bool pyro_suspect_fits(struct pyro_rule_context *context, const struct pyro_susp
         if (pyro_slice_starts_with(key, operators[i].prefix))
             return runs(context, own->sql, operators[i].class);
     if (pyro_slice_starts_with(key, "spark.sql.adaptive."))
-        return shuffled && pyro_sql_adaptive(app, own->sql);
+        return shuffled && (suspect->symptom == PYRO_SYMPTOM_SKEW || pyro_sql_adaptive(app, own->sql));
     if (suspect->symptom == PYRO_SYMPTOM_SMALL_TASKS || suspect->symptom == PYRO_SYMPTOM_FEW_TASKS) {
         if (pyro_slice_starts_with(key, "spark.sql.files."))
             return own->input_bytes > 0 && !shuffled;

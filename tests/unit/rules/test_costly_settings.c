@@ -250,6 +250,92 @@ static void test_costs(void **state)
     query_free(&query);
 }
 
+/* ---- in the findings of other rules ---- */
+
+#define MIB INT64_C(1048576)
+
+static void heavy(struct fixture_task *task, unsigned index, void *context)
+{
+    (void)context;
+    task->row[PYRO_TASK_shuffle_local_bytes] = (index == 5 ? 120 : 10) * MIB;
+    task->row[PYRO_TASK_shuffle_read_records] = index == 5 ? 12000 : 1000;
+}
+
+/* A factor of 1,000 keeps the advice about skewed joins from acting: it is part of that advice. */
+static void test_a_value_that_blocks_is_part_of_the_advice(void **state)
+{
+    (void)state;
+    static const int64_t one_slow[] = {2000, 2000, 2000, 2000, 2000, 24000, 2000, 2000, 2000, 2000, 2000, 2000};
+    const char *key = "spark.sql.adaptive.skewJoin.skewedPartitionFactor";
+    for (unsigned bad = 0; bad < 2; bad++) {
+        struct scene scene = scene_new(2, 2);
+        fixture_property(scene.app, "spark", "spark.sql.adaptive.enabled", "false");
+        if (bad)
+            fixture_property(scene.app, "spark", key, "1000");
+        scene_stage(&scene, 12, one_slow, 12, heavy, NULL)->sql = 3;
+        struct pyro_sql_node *node = pyro_vec_push(&scene.app->sql_nodes, scene.app->allocator);
+        pyro_row_init(PYRO_TABLE_sql_nodes, node);
+        node->sql = 3;
+        node->name = PYRO_SLICE_LITERAL("SortMergeJoin");
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "data-skew");
+        assert_non_null(finding);
+        assert_string_equal(scene_setting(finding, key), bad ? "5" : "");
+        assert_string_equal(scene_setting(finding, "spark.sql.adaptive.skewJoin.enabled"), "true");
+        assert_true((pyro_slice_find(finding->cause, key) != NULL) == bad);
+        scene_free(&scene);
+    }
+}
+
+static void put_out(struct fixture_task *task, unsigned index, void *context)
+{
+    (void)index, (void)context;
+    task->row[PYRO_TASK_output_bytes] = 25 * MIB;
+}
+
+/* Many small files with a limit on rows: the finding about files names it, before changes of the program. */
+static void test_small_files_name_the_limit(void **state)
+{
+    (void)state;
+    const char *key = "spark.sql.files.maxRecordsPerFile";
+    for (unsigned bad = 0; bad < 2; bad++) {
+        struct scene scene = scene_new(2, 2);
+        if (bad)
+            fixture_property(scene.app, "spark", key, "500");
+        scene_query(&scene, 7);
+        struct pyro_stage *stage = scene_stage(&scene, 12, &five_s, 1, put_out, NULL);
+        stage->sql = 7;
+        scene_node(&scene, -1, "Execute InsertIntoHadoopFsRelationCommand", NULL, NULL);
+        scene_metric(&scene, -1, "number of written files", 3000);
+        scene_metric(&scene, -1, "written output", 300 * MIB);
+        scene_metric(&scene, stage->id, "task commit time", 20);
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "small-output-files");
+        assert_non_null(finding);
+        assert_string_equal(scene_setting(finding, key), bad ? "0" : "");
+        assert_true(!bad || pyro_slice_find(finding->advice[0].text, key));
+        assert_null(scene_finding(&scene, "costly-setting")); /* one finding */
+        scene_free(&scene);
+    }
+}
+
+/* A rule that advises the setting itself knows the better value. */
+static void test_one_value_of_a_setting(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    struct spent spent = {PYRO_SYMPTOM_SHUFFLE_WRITE};
+    fixture_property(scene.app, "spark", "spark.shuffle.sync", "true");
+    scene_stage(&scene, 40, &five_s, 1, spend, &spent);
+    scene_end(&scene);
+    size_t named = 0;
+    for (size_t i = 0; i < scene.diagnosis->finding_count; i++)
+        for (size_t k = 0; k < scene.diagnosis->findings[i].advice_count; k++)
+            named += pyro_slice_find(scene.diagnosis->findings[i].advice[k].text, "spark.shuffle.sync") != NULL;
+    assert_int_equal(named, 1);
+    scene_free(&scene);
+}
+
 static void check(enum pyro_symptom symptom, const char *key, const char *value, const char *codec, bool expected)
 {
     struct query query = run(symptom, key, value, codec);
@@ -308,6 +394,9 @@ int main(void)
         cmocka_unit_test(test_reserved_cores),
         cmocka_unit_test(test_schemas),
         cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_a_value_that_blocks_is_part_of_the_advice),
+        cmocka_unit_test(test_small_files_name_the_limit),
+        cmocka_unit_test(test_one_value_of_a_setting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
