@@ -127,7 +127,7 @@ def settings_of(report: Any) -> Set[str]:
 
 
 def new_settings(report: Any, whole: Any) -> Set[str]:
-    """What is set now and was not, but for findings that the whole log cures by others of its settings."""
+    """What is set now and was not, except for findings that the whole log cures by others of its settings."""
     found = {finding["id"] for finding in whole["findings"] if finding["severity"] != "low"}
     found = found & {id for action in whole["actions"] if action["config"] for id in action["cures"]}
     cured = {key: set(action["cures"]) for action in report["actions"] for key in action["config"]}

@@ -227,7 +227,7 @@ function View({ report, place, wanted }: { report: Report; place: Place; wanted:
                     )}
                 </Section>
             </div>
-            <Section title="Findings" note={report.findings.length ? "largest saving first" : undefined}>
+            <Section title="Findings" note={report.findings.length ? "in the order of what to do" : undefined}>
                 <Findings report={report} place={place} wanted={wanted} />
             </Section>
             <Section title="Bounds of the wall time">

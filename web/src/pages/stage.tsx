@@ -6,19 +6,7 @@ import { axis, Plot } from "../charts/plot";
 import { BYTE_STEPS, COUNT_STEPS, TIME_STEPS } from "../charts/steps";
 import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
 import type { Finding, Report, StageDocument } from "../data/types";
-import {
-    bytes,
-    count,
-    duration,
-    durationRange,
-    fixed,
-    metricName,
-    offset,
-    plural,
-    share,
-    times,
-    words,
-} from "../format";
+import { bytes, count, duration, fixed, metricName, offset, plural, share, times, words } from "../format";
 import { go, link } from "../router";
 import { byExecutor, column, type HeatKind, heat, histogram, metricText, points } from "../stage/numbers";
 import { Empty, Figure, Figures, Loaded, Section, SeverityBadge, Status } from "../ui/parts";
@@ -404,7 +392,9 @@ function StageFindings({ report, stage, place }: { report: Report; stage: StageD
                 <details key={finding.id} class="finding-line">
                     <summary>
                         <SeverityBadge severity={finding.severity} /> <b>{finding.title}</b>{" "}
-                        {(finding.costs?.wall_ms ?? 0) > 0 && <span>costs {duration(finding.costs?.wall_ms ?? 0)}</span>}{" "}
+                        {(finding.costs?.wall_ms ?? 0) > 0 && (
+                            <span>costs {duration(finding.costs?.wall_ms ?? 0)}</span>
+                        )}{" "}
                         <span class="note">{finding.cause}</span>
                     </summary>
                     <FindingCard finding={finding} report={report} place={place} />
