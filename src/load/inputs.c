@@ -3,6 +3,8 @@
 #include "base/memory/allocator.h"
 #include "base/options.h"
 #include "base/strings/intern.h"
+#include "decode/logs/records/record_reader.h"
+#include "decode/logs/timeline/timeline.h"
 #include "load/artefacts.h"
 #include "load/load.h"
 #include "load/remote/remote.h"
@@ -164,6 +166,35 @@ enum pyro_status pyro_inputs_tracks(const pyro_inputs *inputs, const struct pyro
                                     struct pyro_tracks **ret, struct pyro_error *error)
 {
     return pyro_artefacts_read(&inputs->artefacts, inputs->redaction, NULL, allocator, ret, error);
+}
+
+enum pyro_status pyro_inputs_line_timeline(const pyro_inputs *inputs, const struct pyro_options *work,
+                                           struct pyro_line_timeline **ret, struct pyro_error *error)
+{
+    enum pyro_status status = PYRO_OK;
+    *ret = NULL;
+    for (size_t i = 0; i < inputs->artefacts.count && status == PYRO_OK; i++) {
+        if (inputs->artefacts.items[i].kind != PYRO_ARTEFACT_TEXT_LOG)
+            continue;
+        if (!*ret)
+            PYRO_TRY(pyro_line_timeline_new(work->allocator, inputs->redaction, ret, error));
+        struct pyro_log_part part = inputs->artefacts.items[i].part;
+        struct pyro_log_reading how = {
+            .parts = &part, .part_count = 1, .options = work, .take = pyro_line_timeline_take, .context = *ret};
+        struct pyro_log_input input;
+        struct pyro_error refused = {.size = sizeof(refused)};
+        status = pyro_logs_read(&how, &input, &refused);
+        pyro_log_input_done(&input);
+        if (status == PYRO_ERROR_INPUT)
+            status = PYRO_OK; /* what is wrong with a file is said where it is listed */
+        if (status != PYRO_OK)
+            pyro_error_copy(error, &refused);
+    }
+    if (status != PYRO_OK) {
+        pyro_line_timeline_free(*ret);
+        *ret = NULL;
+    }
+    return status;
 }
 
 static bool keep_source(struct pyro_app *app, const struct pyro_log *log, const struct pyro_fetched *fetched)

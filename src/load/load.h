@@ -52,6 +52,11 @@ bool pyro_log_guess(const struct pyro_log *log, struct pyro_guess *ret);
 
 /* The log behind an index, or NULL beyond the last. */
 const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index);
+/* When jobs, stages and tasks ran, as the text logs among the other files say; the caller frees *ret. NULL: there is no
+ * text log. Files that cannot be read are left out. */
+struct pyro_line_timeline;
+enum pyro_status pyro_inputs_line_timeline(const pyro_inputs *inputs, const struct pyro_options *work,
+                                           struct pyro_line_timeline **ret, struct pyro_error *error);
 /* All other files than event logs, read into tracks that the caller frees. */
 enum pyro_status pyro_inputs_tracks(const pyro_inputs *inputs, const struct pyro_allocator *allocator,
                                     struct pyro_tracks **ret, struct pyro_error *error);

@@ -102,6 +102,26 @@ def test_records_of_ubers_profiler(tmp_path: Path) -> None:
     assert found["jobs"] == found["findings"] == []
 
 
+def test_text_logs_have_jobs_stages_and_tasks(tmp_path: Path) -> None:
+    """Those that `logs timeline` finds, where there is no event log."""
+    lines = ["INFO SparkContext:54 - Submitted application: Sums", "INFO DAGScheduler:54 - Got job 0 (collect at sums.py:7) with 2 output partitions",
+             "INFO Executor:54 - Running task 0.0 in stage 0.0 (TID 0)", "INFO Executor:54 - Running task 1.0 in stage 0.0 (TID 1)",
+             "INFO Executor:54 - Finished task 0.0 in stage 0.0 (TID 0). 900 bytes result sent to driver",
+             "INFO Executor:54 - Finished task 1.0 in stage 0.0 (TID 1). 900 bytes result sent to driver",
+             "INFO DAGScheduler:54 - Job 0 finished: collect at sums.py:7, took 4.0 s"]  # fmt: skip
+    log = tmp_path / "driver.log"
+    log.write_text("".join(f"2019-02-14 10:10:0{second} {line}\n" for second, line in enumerate(lines)))
+    found = document(log)
+    timeline = run_command([str(binary_path()), "logs", "timeline", str(log), "--format", "json"]).json
+    for kind, count in (("jobs", 1), ("stages", 1), ("tasks", 2)):
+        times = [(row["id"], row["start_ms"], row["end_ms"]) for row in found[kind]]
+        assert times == [(row["id"], row["start_ms"], row["end_ms"]) for row in timeline[kind]] and len(times) == count
+    assert [row["name"] for row in found["jobs"]] == ["collect at sums.py:7"]
+    page = profile(log, "--format", "html").out.decode()
+    assert "task 1, stage 0" in page and "Stage 0" in page
+    assert "1 job, 1 stage, 2 tasks" in profile(log).out.decode()
+
+
 def test_choices(tmp_path: Path) -> None:
     write(tmp_path / "Stacktrace.json", RECORDS)
     write(tmp_path / "CpuAndMemory.json", [memory(0, 3 << 19), memory(60_000, 5 << 19)])

@@ -18,8 +18,11 @@ struct pyro_profiling_choice {
     size_t metric_count;
     const char *const *ignored; /* but not those whose name has one of these in it */
     size_t ignored_count;
-    struct pyro_slice process;        /* executor, process id or name of the only process; null: all */
-    bool normalize;                   /* MiB and minutes */
+    struct pyro_slice process; /* executor, process id or name of the only process; null: all */
+    bool normalize;            /* MiB and minutes */
+    /* What text logs say of jobs, stages and tasks; counts without an event log. NULL: nothing. */
+    const struct pyro_line_timeline *timeline;
+    const struct pyro_line_result *lines;
     struct pyro_flame_filter samples; /* only of this task or stage */
 };
 

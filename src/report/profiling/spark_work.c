@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/collections/hash.h"
+#include "decode/logs/timeline/timeline.h"
 #include "model/column.h"
 #include "report/profiling/profiling.h"
 
@@ -206,7 +207,67 @@ static bool find_in_records(struct pyro_profiling *profile, struct pyro_arena *a
     return done;
 }
 
+/* ---- Of text logs ------------------------------------------------------------------------------------------------ */
+
+static bool add_lines(struct pyro_profiling *profile, const struct pyro_line_result *lines,
+                      const struct pyro_map *places, struct pyro_arena *arena)
+{
+    size_t most = lines->task_count < PYRO_PROFILING_TASKS ? lines->task_count : PYRO_PROFILING_TASKS;
+    if (!make_room(&profile->jobs, lines->job_count, arena) ||
+        !make_room(&profile->stages, lines->stage_count, arena) || !make_room(&profile->tasks, most, arena))
+        return false;
+    for (size_t i = 0; i < lines->job_count; i++) {
+        const struct pyro_line_job *job = &lines->jobs[i];
+        if (ns_of(job->start_ms) != PYRO_NONE)
+            profile->jobs.items[profile->jobs.count++] = (struct pyro_profiling_work){
+                job->id, PYRO_NONE, PYRO_NONE, -1, ns_of(job->start_ms), ns_of(job->end_ms), job->name};
+    }
+    for (size_t i = 0; i < lines->stage_count; i++) {
+        const struct pyro_line_stage *stage = &lines->stages[i];
+        if (ns_of(stage->start_ms) != PYRO_NONE)
+            profile->stages.items[profile->stages.count++] = (struct pyro_profiling_work){
+                stage->id,      stage->id, stage->attempt, -1, ns_of(stage->start_ms), ns_of(stage->end_ms),
+                PYRO_SLICE_NULL};
+    }
+    for (size_t i = 0; i < lines->task_count; i++) {
+        const struct pyro_line_task *task = &lines->tasks[i];
+        struct pyro_slice executor = pyro_line_executor(profile->choice.timeline, task);
+        const uint64_t *place = executor.ptr ? pyro_map_get(places, pyro_hash_slice(executor)) : NULL;
+        if (ns_of(task->start_ms) == PYRO_NONE || (profile->choice.process.ptr && !place))
+            continue;
+        if (profile->tasks.count < most)
+            profile->tasks.items[profile->tasks.count++] =
+                (struct pyro_profiling_work){task->id,
+                                             task->stage,
+                                             task->stage_attempt,
+                                             place ? (int32_t)(*place - 1) : -1,
+                                             ns_of(task->start_ms),
+                                             ns_of(task->end_ms),
+                                             PYRO_SLICE_NULL};
+        else
+            profile->tasks.left_out++;
+    }
+    sort(&profile->jobs);
+    sort(&profile->stages);
+    sort(&profile->tasks);
+    return true;
+}
+
+static bool find_in_lines(struct pyro_profiling *profile, const struct pyro_line_result *lines,
+                          struct pyro_arena *arena)
+{
+    struct pyro_map places;
+    pyro_map_init(&places, arena->allocator);
+    bool done = map_executors(profile, &places) && add_lines(profile, lines, &places, arena);
+    pyro_map_done(&places);
+    return done;
+}
+
 bool pyro_profiling_find_work(struct pyro_profiling *profile, struct pyro_arena *arena)
 {
-    return profile->diagnosis ? find_in_log(profile, arena) : find_in_records(profile, arena);
+    if (profile->diagnosis)
+        return find_in_log(profile, arena);
+    if (profile->choice.lines && profile->choice.lines->task_count + profile->choice.lines->job_count > 0)
+        return find_in_lines(profile, profile->choice.lines, arena);
+    return find_in_records(profile, arena);
 }

@@ -47,6 +47,15 @@ static void add_head(struct text *text)
         pyro_human_time(line, profile->start_ns / NS_PER_MS, text->options->utc_offset_s);
     }
     pyro_strbuf_add_char(line, '.');
+    if (profile->jobs.count + profile->stages.count + profile->tasks.count > 0) {
+        pyro_strbuf_add_char(line, ' ');
+        add_counted(line, profile->jobs.count, "job", "jobs");
+        pyro_strbuf_add_text(line, ", ");
+        add_counted(line, profile->stages.count, "stage", "stages");
+        pyro_strbuf_add_text(line, ", ");
+        add_counted(line, profile->tasks.count + profile->tasks.left_out, "task", "tasks");
+        pyro_strbuf_add_char(line, '.');
+    }
     pyro_page_wrap(&text->page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
 }
 

@@ -1,4 +1,5 @@
 /* pyro_profiling_write(): what was recorded of a run, from the tracks of its application or of files alone. */
+#include "decode/logs/timeline/timeline.h"
 #include "load/load.h"
 #include "report/profiling/profiling.h"
 #include "report/shared/draw.h"
@@ -27,10 +28,13 @@ static enum pyro_status take(struct writing *writing, const struct pyro_profilin
 }
 
 static enum pyro_status write_profile(const struct writing *writing, const struct pyro_tracks *tracks,
-                                      const pyro_diagnosis *diagnosis, const struct pyro_writer *writer,
+                                      const pyro_diagnosis *diagnosis, const struct pyro_line_timeline *timeline,
+                                      const struct pyro_line_result *lines, const struct pyro_writer *writer,
                                       struct pyro_arena *arena, struct pyro_error *error)
 {
-    const struct pyro_profiling_choice choice = {.metrics = writing->asked.metrics,
+    const struct pyro_profiling_choice choice = {.timeline = timeline,
+                                                 .lines = timeline ? lines : NULL,
+                                                 .metrics = writing->asked.metrics,
                                                  .metric_count = writing->asked.metric_count,
                                                  .ignored = writing->asked.ignored,
                                                  .ignored_count = writing->asked.ignored_count,
@@ -85,7 +89,15 @@ enum pyro_status pyro_profiling_write(const pyro_inputs *inputs, const pyro_diag
     PYRO_TRY(take(&writing, wanted, options, error));
     PYRO_TRY(find_tracks(&writing, inputs, diagnosis, &own, &tracks, error));
     pyro_arena_init(&arena, writing.options.allocator);
-    enum pyro_status status = write_profile(&writing, tracks, diagnosis, writer, &arena, error);
+    const struct pyro_line_filter all = {.stage = PYRO_NONE};
+    struct pyro_line_timeline *timeline = NULL;
+    struct pyro_line_result lines = {0};
+    enum pyro_status status = own ? pyro_inputs_line_timeline(inputs, &writing.options, &timeline, error) : PYRO_OK;
+    if (status == PYRO_OK && timeline)
+        status = pyro_line_timeline_finish(timeline, &all, &lines, error);
+    if (status == PYRO_OK)
+        status = write_profile(&writing, tracks, diagnosis, timeline, &lines, writer, &arena, error);
+    pyro_line_timeline_free(timeline);
     pyro_arena_done(&arena);
     pyro_tracks_free(own);
     return status;
