@@ -150,6 +150,9 @@ bool pyro_suspect_fits(struct pyro_rule_context *context, const struct pyro_susp
                    pyro_real(own->partitions) == pyro_setting_magnitude(suspect->row, suspect->value);
         return shuffled;
     }
+    if (suspect->symptom == PYRO_SYMPTOM_SMALL_FILES) /* the limit made more files than there were tasks */
+        return pyro_real(own->output_records) >
+               pyro_setting_magnitude(suspect->row, suspect->value) * pyro_real(own->tasks);
     if (pyro_slice_is(key, "spark.memory.storageFraction"))
         return app->numbers.storage_peak_bytes > 0;
     return true;

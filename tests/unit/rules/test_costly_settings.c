@@ -291,6 +291,7 @@ static void put_out(struct fixture_task *task, unsigned index, void *context)
 {
     (void)index, (void)context;
     task->row[PYRO_TASK_output_bytes] = 25 * MIB;
+    task->row[PYRO_TASK_output_records] = 125000;
 }
 
 /* Many small files with a limit on rows: the finding about files names it, before changes of the program. */
@@ -298,10 +299,11 @@ static void test_small_files_name_the_limit(void **state)
 {
     (void)state;
     const char *key = "spark.sql.files.maxRecordsPerFile";
-    for (unsigned bad = 0; bad < 2; bad++) {
+    for (unsigned limit = 0; limit < 3; limit++) {
         struct scene scene = scene_new(2, 2);
-        if (bad)
-            fixture_property(scene.app, "spark", key, "500");
+        bool bad = limit == 1;
+        if (limit > 0) /* no task reaches the larger one */
+            fixture_property(scene.app, "spark", key, bad ? "500" : "200000");
         scene_query(&scene, 7);
         struct pyro_stage *stage = scene_stage(&scene, 12, &five_s, 1, put_out, NULL);
         stage->sql = 7;
