@@ -91,11 +91,14 @@ static void join(size_t *group, size_t a, size_t b)
     group[one > other ? one : other] = one < other ? one : other;
 }
 
+/* Settings that are set elsewhere are not among those of an advice any more. */
 static bool sets(const struct pyro_advice *advice, const struct pyro_change *change)
 {
-    for (size_t i = 0; i < advice->setting_count; i++)
-        if (pyro_slice_eq(advice->settings[i].key, change->key) &&
-            pyro_setting_same(pyro_setting_find(change->key), advice->settings[i].value, change->value))
+    const struct pyro_setting *settings = change->elsewhere ? advice->asked : advice->settings;
+    size_t count = change->elsewhere ? advice->asked_count : advice->setting_count;
+    for (size_t i = 0; i < count; i++)
+        if (pyro_slice_eq(settings[i].key, change->key) &&
+            pyro_setting_same(pyro_setting_find(change->key), settings[i].value, change->value))
             return true;
     return false;
 }
@@ -148,8 +151,11 @@ static void take_settings(const struct acting *acting, size_t group, struct pyro
         if (first_of(acting->group, change->finding) != group)
             continue;
         const struct pyro_setting_row *row = pyro_setting_find(change->key);
-        if (!change->elsewhere)
-            action->settings[action->setting_count++] = (struct pyro_setting){change->key, change->value};
+        const struct pyro_setting setting = {change->key, change->value};
+        if (change->elsewhere)
+            action->elsewhere[action->elsewhere_count++] = setting;
+        else
+            action->settings[action->setting_count++] = setting;
         elsewhere |= change->elsewhere && !change->current.ptr;
         program |= change->current.ptr != NULL;
         at_start |= !row || row->at_start;
@@ -175,7 +181,8 @@ static bool add_settings(struct acting *acting)
         if (!action)
             return false;
         action->settings = pyro_arena_array(&diagnosis->arena, diagnosis->change_count, sizeof(*action->settings));
-        if (!action->settings)
+        action->elsewhere = pyro_arena_array(&diagnosis->arena, diagnosis->change_count, sizeof(*action->elsewhere));
+        if (!action->settings || !action->elsewhere)
             return false;
         take_settings(acting, i, action);
         for (size_t k = i; k < diagnosis->finding_count; k++)
@@ -296,6 +303,14 @@ static bool add_rest(struct acting *acting)
 
 /* ---- what they save ---- */
 
+static bool among(const struct pyro_setting *one, const struct pyro_setting *settings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pyro_slice_eq(one->key, settings[i].key) && pyro_slice_eq(one->value, settings[i].value))
+            return true;
+    return false;
+}
+
 /* The cured finding that was simulated with just this; NULL: none was. */
 static const struct pyro_finding *simulated_alone(const struct pyro_diagnosis *diagnosis,
                                                   const struct pyro_action *action)
@@ -308,13 +323,11 @@ static const struct pyro_finding *simulated_alone(const struct pyro_diagnosis *d
                 others += k != i && diagnosis->findings[action->cures[k]].own.basis == PYRO_BASIS_CODE;
             return others == 0 ? finding : NULL;
         }
-        bool same = finding->own.basis == PYRO_BASIS_SETTINGS && finding->fix_count == action->setting_count;
-        for (size_t k = 0; k < finding->fix_count && same; k++) {
-            same = false;
-            for (size_t s = 0; s < action->setting_count && !same; s++)
-                same = pyro_slice_eq(finding->fix[k].key, action->settings[s].key) &&
-                       pyro_slice_eq(finding->fix[k].value, action->settings[s].value);
-        }
+        bool same = finding->own.basis == PYRO_BASIS_SETTINGS &&
+                    finding->fix_count == action->setting_count + action->elsewhere_count;
+        for (size_t k = 0; k < finding->fix_count && same; k++)
+            same = among(&finding->fix[k], action->settings, action->setting_count) ||
+                   among(&finding->fix[k], action->elsewhere, action->elsewhere_count);
         if (same)
             return finding;
     }
@@ -448,7 +461,7 @@ static enum pyro_status make(struct acting *acting, struct pyro_predicted_run *r
     double spent = 0;
     if (!add_settings(acting) || !add_rest(acting))
         return pyro_no_memory(error);
-    if (run && diagnosis->config_change_count > 0)
+    if (run && diagnosis->change_count > 0)
         PYRO_TRY(pyro_predict_prepare_tasks(run, error));
     for (size_t i = 0; i < diagnosis->action_count; i++)
         PYRO_TRY(price(acting, &diagnosis->actions[i], &spent, error));

@@ -46,7 +46,9 @@ enum pyro_status pyro_action_apply(const struct pyro_diagnosis *diagnosis, const
                                    struct pyro_arena *arena, struct pyro_scenario *scenario, bool *ret_applied,
                                    struct pyro_error *error)
 {
-    *ret_applied = pyro_fix_settings(diagnosis->app, action->settings, action->setting_count, scenario) > 0;
+    size_t put = pyro_fix_settings(diagnosis->app, action->settings, action->setting_count, scenario);
+    put += pyro_fix_settings(diagnosis->app, action->elsewhere, action->elsewhere_count, scenario);
+    *ret_applied = put > 0;
     for (size_t i = 0; i < action->cure_count && !action->by_settings; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[action->cures[i]];
         bool applied = false;

@@ -73,6 +73,8 @@ struct pyro_action {
     bool by_settings;              /* settings do it, if also not as Spark properties or where the program sets them */
     struct pyro_setting *settings; /* Spark properties; none: the program or something else is to be changed */
     size_t setting_count;
+    struct pyro_setting *elsewhere; /* the same, but set by the program, or by other means on this platform */
+    size_t elsewhere_count;
     struct pyro_slice code, check; /* an example, or null; what to look at in the next run */
     enum pyro_effort effort;
     enum pyro_risk risk;
