@@ -117,20 +117,19 @@ static void write_example(void *form, struct pyro_slice code)
     write_code(&output->buffer, code, "     ");
 }
 
-static void write_settings(void *form, const struct pyro_diagnosis *diagnosis)
+static void write_settings(void *form, const struct pyro_setting *settings, size_t count, bool of_action)
 {
     struct pyro_output *output = form;
     struct pyro_strbuf lines;
     pyro_strbuf_init(&lines, output->buffer.allocator);
-    for (size_t i = 0; i < diagnosis->config_change_count; i++) {
-        pyro_add_plain(&lines, diagnosis->config_changes[i].key);
-        pyro_strbuf_add_char(&lines, '=');
-        pyro_add_plain(&lines, diagnosis->config_changes[i].value);
+    for (size_t i = 0; i < count; i++) {
+        pyro_fact_setting(&lines, &settings[i]);
         pyro_strbuf_add_char(&lines, '\n');
     }
     if (lines.len)
-        write_code(&output->buffer, pyro_strbuf_slice(&lines), "");
-    pyro_strbuf_add_char(&output->buffer, '\n');
+        write_code(&output->buffer, pyro_strbuf_slice(&lines), of_action ? "     " : "");
+    if (!of_action)
+        pyro_strbuf_add_char(&output->buffer, '\n');
     output->buffer.failed |= lines.failed;
     pyro_strbuf_done(&lines);
 }

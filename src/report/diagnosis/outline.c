@@ -17,21 +17,6 @@ static void end(const struct pyro_outline *outline, enum pyro_outline_part part,
         outline->part(outline->form, part, pyro_strbuf_slice(outline->line));
 }
 
-/* "key=value", a line each. */
-static void add_settings(const struct pyro_outline *outline, const struct pyro_action *action)
-{
-    begin(outline, "");
-    for (size_t i = 0; i < action->setting_count; i++) {
-        pyro_strbuf_add_text(outline->line, i ? "\n" : "");
-        pyro_strbuf_add_slice(outline->line, action->settings[i].key);
-        pyro_strbuf_add_char(outline->line, '=');
-        pyro_strbuf_add_slice(outline->line, action->settings[i].value);
-    }
-    outline->output->buffer.failed |= outline->line->failed;
-    if (outline->line->len)
-        outline->code(outline->form, pyro_strbuf_slice(outline->line));
-}
-
 static void add_cures(struct pyro_strbuf *line, const struct pyro_diagnosis *diagnosis,
                       const struct pyro_action *action)
 {
@@ -54,7 +39,8 @@ static void add_action(const struct pyro_outline *outline, const struct pyro_dia
     pyro_strbuf_printf(line, "%zu. ", index + 1);
     pyro_strbuf_add_slice(line, action->text);
     end(outline, PYRO_OUTLINE_ACTION, "");
-    add_settings(outline, action);
+    if (action->setting_count)
+        outline->settings(outline->form, action->settings, action->setting_count, true);
     if (action->code.len)
         outline->code(outline->form, action->code);
     begin(outline, "");
@@ -173,7 +159,7 @@ void pyro_outline_changes(const struct pyro_outline *outline, const struct pyro_
     if (!diagnosis->change_count)
         return;
     outline->heading(outline->form, "Configuration changes");
-    outline->settings(outline->form, diagnosis);
+    outline->settings(outline->form, diagnosis->config_changes, diagnosis->config_change_count, false);
     for (size_t i = 0; i < diagnosis->change_count; i++) {
         begin(outline, "");
         pyro_change_remark(outline->line, diagnosis, i);

@@ -21,7 +21,8 @@ struct pyro_outline {
     void (*heading)(void *form, const char *title);
     void (*part)(void *form, enum pyro_outline_part part, struct pyro_slice text);
     void (*code)(void *form, struct pyro_slice code);
-    void (*settings)(void *form, const struct pyro_diagnosis *diagnosis); /* config_changes, to copy */
+    /* Whole lines "key=value" to copy; of an action, or of all of them. */
+    void (*settings)(void *form, const struct pyro_setting *settings, size_t count, bool of_action);
     void (*section)(void *form, const struct pyro_section *section);
 };
 

@@ -122,22 +122,21 @@ static void write_part(void *form, enum pyro_outline_part part, struct pyro_slic
 }
 
 /* A line "key=value" to copy. */
-static void write_setting(struct pyro_page *page, const struct pyro_setting *setting)
+static void write_setting(struct pyro_page *page, const struct pyro_setting *setting, const char *indent)
 {
     struct pyro_strbuf line;
     pyro_strbuf_init(&line, page->output->buffer.allocator);
-    pyro_strbuf_add_slice(&line, setting->key);
-    pyro_strbuf_add_char(&line, '=');
-    pyro_strbuf_add_slice(&line, setting->value);
+    pyro_strbuf_add_text(&line, indent);
+    pyro_fact_setting(&line, setting);
     pyro_page_whole(page, pyro_strbuf_slice(&line));
     page->output->buffer.failed |= line.failed;
     pyro_strbuf_done(&line);
 }
 
-static void write_settings(void *form, const struct pyro_diagnosis *diagnosis)
+static void write_settings(void *form, const struct pyro_setting *settings, size_t count, bool of_action)
 {
-    for (size_t i = 0; i < diagnosis->config_change_count; i++)
-        write_setting(form, &diagnosis->config_changes[i]);
+    for (size_t i = 0; i < count; i++)
+        write_setting(form, &settings[i], of_action ? "       " : "");
 }
 
 static void write_finding(const struct pyro_outline *outline, const struct pyro_diagnosis *diagnosis, size_t place,
@@ -291,7 +290,7 @@ static void write_brief_action(struct pyro_page *page, const struct pyro_diagnos
     line->failed |= right.failed;
     pyro_strbuf_done(&right);
     for (size_t i = 0; i < action->setting_count; i++)
-        write_setting(page, &action->settings[i]);
+        write_setting(page, &action->settings[i], "");
 }
 
 /* Actions with settings to copy, in two thirds of the lines; an action is shown whole or not at all. Returns how many

@@ -4,6 +4,7 @@
 
 #include "analyze/app_facts.h"
 #include "report/cost/cost.h"
+#include "text/escape.h"
 #include "text/humanize.h"
 
 const char *pyro_severity_heading(enum pyro_severity severity)
@@ -45,6 +46,13 @@ void pyro_fact_saves(struct pyro_strbuf *buffer, const struct pyro_app *app, con
     } else {
         pyro_strbuf_add_text(buffer, saves->basis == PYRO_BASIS_NONE ? "time saved: not known" : "no time saved");
     }
+}
+
+void pyro_fact_setting(struct pyro_strbuf *buffer, const struct pyro_setting *setting)
+{
+    pyro_add_plain(buffer, setting->key);
+    pyro_strbuf_add_char(buffer, '=');
+    pyro_add_plain(buffer, setting->value);
 }
 
 void pyro_fact_costs(struct pyro_strbuf *buffer, const struct pyro_app *app, const struct pyro_finding *finding)

@@ -8,6 +8,8 @@
 /* "CRITICAL ISSUES", "SEVERE", ... */
 const char *pyro_severity_heading(enum pyro_severity severity);
 
+/* "key=value", in one line. */
+void pyro_fact_setting(struct pyro_strbuf *buffer, const struct pyro_setting *setting);
 /* "costs 12 min (26 %)", "costs 3 h core time", "costs no time", "cost not known" */
 void pyro_fact_costs(struct pyro_strbuf *buffer, const struct pyro_app *app, const struct pyro_finding *finding);
 /* "saves 9-14 min (20-31 %)", "saves 3 h core time", "no time saved", "time saved: not known" */
