@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,8 @@ def test_costs_and_values_hold_together(path: Path) -> None:
         if cost and about and complete and finding["rule"] not in OF_THE_DRIVER:
             assert cost <= union_of(about), finding["id"]
         for advice in finding["advice"]:
+            said = re.search(r"from about (\d+) threads", advice["text"])
+            assert not said or f"ThreadPoolExecutor({said[1]})" in advice["code"]
             assert not any(words in advice["text"] for words in WITHDRAWN), advice["text"]
             for key, value in advice["config"].items():
                 values.setdefault(key, set()).add(value)

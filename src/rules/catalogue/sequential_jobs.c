@@ -235,19 +235,22 @@ static void report(struct pyro_rule_context *context, const struct unit *units, 
     pyro_finding_evidence(context, finding, "slots", chain->slots, (double)NAN, "count");
     pyro_finding_merged(context, finding, "loops", chain->merged);
     const char *verify = "In the next run the jobs run at the same time in the event timeline of the Jobs page.";
+    double threads = fmax(2, fmin(ceil(1 / fmax(busy, 0.05)), 16));
     struct pyro_advice *advice =
         pyro_finding_advise(context, finding,
                             pyro_say(context,
                                      "If the %s do not need each other's results, start them from about %.0f threads. "
                                      "With the FAIR scheduler none of them waits for all tasks of another.",
-                                     what, fmax(2, fmin(ceil(1 / fmax(busy, 0.05)), 16))),
+                                     what, threads),
                             verify);
     /* Without threads the setting does nothing: no advice of its own. */
     if (advice)
-        advice->code = PYRO_SLICE_LITERAL("# spark-submit --conf spark.scheduler.mode=FAIR\n"
-                                          "from concurrent.futures import ThreadPoolExecutor\n"
-                                          "with ThreadPoolExecutor(4) as pool:\n"
-                                          "    results = list(pool.map(run_one, items))");
+        advice->code = pyro_say(context,
+                                "# spark-submit --conf spark.scheduler.mode=FAIR\n"
+                                "from concurrent.futures import ThreadPoolExecutor\n"
+                                "with ThreadPoolExecutor(%.0f) as pool:\n"
+                                "    results = list(pool.map(run_one, items))",
+                                threads);
     pyro_finding_advise(context, finding,
                         PYRO_SLICE_LITERAL("Or combine them into one job: union() their inputs with a column that "
                                            "distinguishes them, and use groupBy() or partitionBy() on it."),

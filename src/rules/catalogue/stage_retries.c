@@ -171,16 +171,13 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (app->integrity.course_unknown) /* the loss of an executor may be among what the log lacks */
         return;
     int64_t retries = pyro_app_property_int(app, "spark.shuffle.io.maxRetries", 3);
+    long long more = retries < 8 ? 8 : retries < 1000 ? retries * 2 : retries;
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "If %s for a short time, retry fetches more than %lld times.",
-                 service.address.ptr ? "the service is away" : "connections break", (long long)retries),
+        pyro_say(context, "If %s for a short time, retry fetches %lld times instead of %lld.",
+                 service.address.ptr ? "the service is away" : "connections break", more, (long long)retries),
         verify);
-    pyro_advice_set(context, advice, "spark.shuffle.io.maxRetries",
-                    pyro_say(context, "%lld",
-                             (long long)(retries < 8      ? 8
-                                         : retries < 1000 ? retries * 2
-                                                          : retries)));
+    pyro_advice_set(context, advice, "spark.shuffle.io.maxRetries", pyro_say(context, "%lld", more));
 }
 
 static void report(struct pyro_rule_context *context, const struct retries *found)
