@@ -120,7 +120,7 @@ def test_a_run_that_ends_is_seen_to_end_on_every_page(browser: Any, tmp_path: Pa
         page = Watched(browser, origin=f"http://{server.host}:{server.port}")
         try:
             open_page(page, page.origin, "Timeline")
-            assert "in progress" in page.page.inner_text(".app-title")
+            assert "running" in page.page.inner_text(".app-title")
             was = page.page.inner_text("section.timeline .note")
             with log.open("ab") as stream:
                 stream.write(b"\n".join(lines[half:]) + b"\n")
