@@ -1,5 +1,5 @@
-"""Settings to record: each with a bad value, and a twin with Spark's default. Every third one is held out: its runs
-are not looked at until rules and thresholds are final."""
+"""Settings to record: each with a bad value, and a twin with Spark's default. Every third property is held out: its
+runs are not looked at until rules and thresholds are final."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ class Case:
     @property
     def name(self) -> str:
         return self.key.removeprefix("spark.").replace(".", "-") + f"-{self.value}-{self.program}"
+
+    @property
+    def twin(self) -> str:
+        """Name of the run with the default: of the program and of what both set."""
+        others = [f"{key.rpartition('.')[2]}-{value}" for key, value in self.also]
+        return "-".join(["twin", self.program, *others])
 
     def conf(self, bad: bool) -> Dict[str, str]:
         return {**dict(self.also), **({self.key: self.value} if bad else {})}
@@ -101,4 +107,5 @@ ROWS = [
     ("spark.sql.streaming.stateStore.compression.codec", "zstd", "state", FEW),
 ]
 
-CASES: List[Case] = [Case(*row, held_out=i % 3 == 2) for i, row in enumerate(ROWS)]
+PROPERTIES = list(dict.fromkeys(row[0] for row in ROWS))
+CASES: List[Case] = [Case(*row, held_out=PROPERTIES.index(row[0]) % 3 == 2) for row in ROWS]

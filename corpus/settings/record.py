@@ -1,37 +1,51 @@
 #!/usr/bin/env python3
 """Record runs with one bad setting each, and their twins with the default: python3 corpus/settings/record.py [NAME ...]
 
-A run that has a log is left out, so that an interrupted recording goes on where it ended. Run it on an idle machine.
+Cases that run the same program with the same other settings share a twin. A run that has a log is left out, so that an
+interrupted recording goes on where it ended. Each run waits for an idle machine, and is repeated if that did not stay so.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "tests" / "record"))
 sys.path.insert(0, str(HERE.parent))
+import quiet  # noqa: E402
 import spark_runs as sr  # noqa: E402
 from cases import CASES, Case  # noqa: E402
 from job import SPARK_3  # noqa: E402
 
+RUNS = "runs.json"  # next to the logs: what was recorded, and how long it took
+LONGEST_S = 240  # a bad run that takes longer says no more
 
-def record(case: Case, bad: bool, venv: Path, options: argparse.Namespace) -> float:
-    """Seconds that the run took."""
-    kept = options.logs / f"{case.name}-{'bad' if bad else 'twin'}"
-    if kept.exists():
-        return 0
-    events = options.workdir / "events"
-    run = sr.Run(kept.name, HERE / "programs.py", conf=case.conf(bad), args=[case.program])
-    begun = time.monotonic()
-    sr.run_to_end(venv, options.workdir, run, events, {"PYTHONPATH": str(options.packages)})
-    next(path for path in events.iterdir() if not path.name.startswith(".")).rename(kept)
-    return time.monotonic() - begun
+
+def record(name: str, case: Case, bad: bool, venv: Path, options: argparse.Namespace) -> int:
+    """Milliseconds that the run took; it is recorded unless it has a log."""
+    kept = options.logs / f"{name}.zst"
+    times = options.workdir / f"{name}.json"
+    if not kept.exists() or not times.exists():
+        program = sr.Run(name, HERE / "programs.py", conf=case.conf(bad), args=[case.program], timeout_s=LONGEST_S)
+        packages = {"PYTHONPATH": str(options.packages)}
+        log, row = quiet.repeat(
+            name, lambda: quiet.run(venv, options.workdir, program, environment=packages, draft=options.draft)
+        )
+        sr.compress(log, kept)
+        times.write_text(json.dumps(row), encoding="utf-8")
+    return int(json.loads(times.read_text(encoding="utf-8"))["wall_ms"])
+
+
+def prepare(venv: Path, options: argparse.Namespace) -> None:
+    """Write the data that programs read, once."""
+    if not (options.workdir / "data-of-settings" / "parts.parquet" / "_SUCCESS").exists():
+        run = sr.Run("prepare", HERE / "programs.py", conf={"spark.driver.memory": "2g"}, args=["prepare"])
+        sr.run_to_end(venv, options.workdir, run, None)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -42,18 +56,30 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--packages", type=sr.absolute_path, default=sr.DEFAULT_CACHE / "pyrometer-arrow",
                         help="folder with pandas and pyarrow (tests/prepare.py makes it)")
     parser.add_argument("--logs", type=sr.absolute_path, default=HERE / "logs")
-    parser.add_argument("--held-out", action="store_true", help="also those that are held out")
+    parser.add_argument("--draft", action="store_true", help="also on a busy machine, to try a program")
     options = parser.parse_args(argv)
     venv = sr.make_venv(options.cache, SPARK_3)
     options.logs.mkdir(parents=True, exist_ok=True)
-    if not (options.workdir / "data-of-settings" / "parts.parquet" / "_SUCCESS").exists():
-        prepare = sr.Run("prepare", HERE / "programs.py", conf={"spark.driver.memory": "2g"}, args=["prepare"])
-        sr.run_to_end(venv, options.workdir, prepare, None)
+    options.workdir.mkdir(parents=True, exist_ok=True)
+    prepare(venv, options)
+    failed = 0
+    runs = options.logs / RUNS
+    rows = json.loads(runs.read_text(encoding="utf-8")) if runs.exists() else {}
     for case in CASES:
-        if case.name in options.names or (not options.names and (options.held_out or not case.held_out)):
-            times = {bad: round(record(case, bad, venv, options), 1) for bad in (False, True)}
-            print(json.dumps({"case": case.name, "twin_s": times[False], "bad_s": times[True]}), flush=True)
-    return 0
+        if options.names and case.name not in options.names:
+            continue
+        row = {"key": case.key, "value": case.value, "held_out": case.held_out, "twin": case.twin}
+        try:
+            row["twin_ms"] = record(case.twin, case, False, venv, options)
+            row["bad_ms"] = record(case.name, case, True, venv, options)
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            print(f"{case.name}: {error}", file=sys.stderr, flush=True)
+            failed += 1
+            continue
+        rows[case.name] = row
+        runs.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        print(json.dumps({"case": case.name, **row}), flush=True)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
