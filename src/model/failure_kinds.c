@@ -31,6 +31,14 @@ enum pyro_failure_kind pyro_failure_kind(struct pyro_slice name, struct pyro_sli
     return (enum pyro_failure_kind)kind;
 }
 
+static bool has_any(struct pyro_slice reason, const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pyro_slice_find(reason, texts[i]))
+            return true;
+    return false;
+}
+
 bool pyro_failure_is_consequence(struct pyro_slice reason)
 {
     static const char *const texts[] = {
@@ -38,10 +46,17 @@ bool pyro_failure_is_consequence(struct pyro_slice reason)
 #include "model/failure_kinds.def"
 #undef PYRO_FAILURE_CONSEQUENCE
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        if (pyro_slice_find(reason, texts[i]))
-            return true;
-    return false;
+    return has_any(reason, texts, sizeof(texts) / sizeof(texts[0]));
+}
+
+bool pyro_failure_is_loss(struct pyro_slice reason)
+{
+    static const char *const texts[] = {
+#define PYRO_FAILURE_LOSS(text) text,
+#include "model/failure_kinds.def"
+#undef PYRO_FAILURE_LOSS
+    };
+    return has_any(reason, texts, sizeof(texts) / sizeof(texts[0]));
 }
 
 enum pyro_removal_kind pyro_removal_kind(struct pyro_slice reason)

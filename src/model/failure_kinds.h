@@ -21,6 +21,8 @@ enum pyro_failure_kind {
 enum pyro_failure_kind pyro_failure_kind(struct pyro_slice name, struct pyro_slice message);
 /* A task's end reason that another failure caused: the loss of an executor or of shuffle files, a killed attempt. */
 bool pyro_failure_is_consequence(struct pyro_slice reason);
+/* The failure of a job only reports the loss of an executor or of its shuffle files. */
+bool pyro_failure_is_loss(struct pyro_slice reason);
 
 /* Why an executor was removed. */
 enum pyro_removal_kind {

@@ -91,8 +91,6 @@ static const char *const *reasons_of(struct pyro_slice failure, enum pyro_failur
     static const char *const lost[] = {"executor-oom", "executor-lost", NULL};
     static const char *const memory[] = {"executor-oom", NULL};
     static const char *const result[] = {"large-result", NULL};
-    static const char *const texts[] = {"FetchFailed", "ExecutorLostFailure", "Missing an output location",
-                                        "NoSuchFileException: /"};
     switch (kind) {
     case PYRO_FAILURE_RESULT_SIZE:
         return result;
@@ -100,12 +98,8 @@ static const char *const *reasons_of(struct pyro_slice failure, enum pyro_failur
     case PYRO_FAILURE_PYTHON_MEMORY:
         return memory;
     default:
-        break;
+        return pyro_failure_is_loss(failure) ? lost : NULL;
     }
-    for (size_t i = 0; failure.ptr && i < sizeof(texts) / sizeof(texts[0]); i++)
-        if (pyro_slice_find(failure, texts[i]))
-            return lost;
-    return NULL;
 }
 
 static void report(struct pyro_rule_context *context, const struct cause *cause)
