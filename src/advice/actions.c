@@ -270,11 +270,9 @@ static struct pyro_action *find_enough(const struct acting *acting, size_t findi
 
 static bool follows_from_another(const struct pyro_diagnosis *diagnosis, size_t finding)
 {
-    struct pyro_slice root = diagnosis->findings[finding].root;
-    for (size_t i = 0; i < diagnosis->finding_count && root.ptr; i++)
-        if (i != finding && pyro_slice_eq(diagnosis->findings[i].id, root))
-            return counts(&diagnosis->findings[i]);
-    return false;
+    const struct pyro_finding *own = &diagnosis->findings[finding];
+    const struct pyro_finding *root = own->root.ptr ? pyro_finding_by_id(diagnosis, own->root) : NULL;
+    return root && root != own && counts(root);
 }
 
 /* What follows from a cured finding is cured as well; what nothing cures yet is done by what its rule says. */

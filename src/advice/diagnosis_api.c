@@ -46,6 +46,14 @@ void pyro_diagnosis_lacks_feedback(pyro_diagnosis *diagnosis)
         diagnosis->note = "cannot read the store: the report leaves out feedback on earlier findings";
 }
 
+const struct pyro_finding *pyro_finding_by_id(const struct pyro_diagnosis *diagnosis, struct pyro_slice id)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        if (pyro_slice_eq(diagnosis->findings[i].id, id))
+            return &diagnosis->findings[i];
+    return NULL;
+}
+
 struct pyro_slice pyro_diagnosis_note(const struct pyro_diagnosis *diagnosis, size_t index)
 {
     size_t before = diagnosis->app->integrity.notes.count;

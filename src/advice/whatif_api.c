@@ -81,14 +81,6 @@ static enum pyro_status check_asked(const struct pyro_whatif *whatif, struct pyr
     return PYRO_OK;
 }
 
-static const struct pyro_finding *find_finding(const pyro_diagnosis *diagnosis, const char *id)
-{
-    for (size_t i = 0; i < diagnosis->finding_count; i++)
-        if (pyro_slice_is(diagnosis->findings[i].id, id))
-            return &diagnosis->findings[i];
-    return NULL;
-}
-
 static const struct pyro_action *find_action(const pyro_diagnosis *diagnosis, const char *id)
 {
     for (size_t i = 0; i < diagnosis->action_count; i++)
@@ -133,7 +125,7 @@ struct fix {
 
 static struct fix find_fix(const pyro_diagnosis *diagnosis, const char *id)
 {
-    struct fix fix = {find_action(diagnosis, id), find_finding(diagnosis, id)};
+    struct fix fix = {find_action(diagnosis, id), pyro_finding_by_id(diagnosis, pyro_slice_from(id))};
     if (fix.finding)
         fix.action = pyro_action_of(diagnosis, fix.finding);
     return fix;

@@ -19,14 +19,6 @@ const char *const pyro_cause_words[PYRO_CAUSES] = {
 #undef PYRO_CAUSE
 };
 
-static const struct pyro_finding *find(const struct pyro_diagnosis *diagnosis, struct pyro_slice id)
-{
-    for (size_t i = 0; i < diagnosis->finding_count; i++)
-        if (pyro_slice_eq(diagnosis->findings[i].id, id))
-            return &diagnosis->findings[i];
-    return NULL;
-}
-
 static void add(struct pyro_comparison *comparison, const struct pyro_finding *before, const struct pyro_finding *after)
 {
     comparison->findings[comparison->finding_count++] = (struct pyro_compared_finding){before, after};
@@ -40,13 +32,13 @@ static bool compare_findings(struct pyro_comparison *comparison)
     if (!comparison->findings)
         return false;
     for (size_t i = 0; i < after->finding_count; i++)
-        if (!find(before, after->findings[i].id))
+        if (!pyro_finding_by_id(before, after->findings[i].id))
             add(comparison, NULL, &after->findings[i]);
     for (size_t i = 0; i < before->finding_count; i++)
-        if (!find(after, before->findings[i].id))
+        if (!pyro_finding_by_id(after, before->findings[i].id))
             add(comparison, &before->findings[i], NULL);
     for (size_t i = 0; i < after->finding_count; i++) {
-        const struct pyro_finding *old = find(before, after->findings[i].id);
+        const struct pyro_finding *old = pyro_finding_by_id(before, after->findings[i].id);
         if (old && old->severity != after->findings[i].severity)
             add(comparison, old, &after->findings[i]);
     }

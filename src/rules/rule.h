@@ -290,6 +290,8 @@ struct pyro_diagnosis {
 /* What is to be said of the log and of this diagnosis in addition to the findings, in order: the application's notes,
  * then the diagnosis' own. Null: there is no such note. */
 struct pyro_slice pyro_diagnosis_note(const struct pyro_diagnosis *diagnosis, size_t index);
+/* The finding of an id; NULL: there is none. */
+const struct pyro_finding *pyro_finding_by_id(const struct pyro_diagnosis *diagnosis, struct pyro_slice id);
 
 void pyro_diagnosis_free(struct pyro_diagnosis *diagnosis);
 

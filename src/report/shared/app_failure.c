@@ -9,12 +9,8 @@ static const struct pyro_finding *reason_of(const struct pyro_diagnosis *diagnos
     enum { DEEPEST = 8 };
     const struct pyro_finding *reason = NULL;
     for (unsigned depth = 0; finding && finding->root.ptr && depth < DEEPEST; depth++) {
-        const struct pyro_finding *next = NULL;
-        for (size_t i = 0; i < diagnosis->finding_count && !next; i++)
-            if (pyro_slice_eq(diagnosis->findings[i].id, finding->root))
-                next = &diagnosis->findings[i];
-        reason = next ? next : reason;
-        finding = next;
+        finding = pyro_finding_by_id(diagnosis, finding->root);
+        reason = finding ? finding : reason;
     }
     return reason;
 }
