@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import subprocess
@@ -67,6 +69,7 @@ def test_sarif_of_every_log_of_the_corpus(path: Path) -> None:
     report = json.loads(of_log(path, "json"))
     (only,) = document["runs"]
     found = [result["partialFingerprints"]["findingId/v1"] for result in only["results"]]
+    assert only["properties"]["outcome"] == report["application"]["outcome"]
     assert found == [finding["id"] for finding in report["findings"]]
     for result, finding in zip(only["results"], report["findings"]):
         level = {"critical": "error", "severe": "error", "moderate": "warning", "low": "note"}
@@ -108,6 +111,24 @@ def test_junit_of_every_log_of_the_corpus(path: Path) -> None:
     report = json.loads(of_log(path, "json"))
     failed = {case.get("name") for case in tree.iter("testcase") if case.find("failure") is not None}
     assert failed == {finding["id"] for finding in report["findings"] if finding["severity"] != "low"}
+    (outcome,) = [row.get("value") for row in tree.iter("property") if row.get("name") == "outcome"]
+    assert outcome == report["application"]["outcome"]
+    actions = [row.get("value") for row in tree.iter("property") if row.get("name") == "action"]
+    assert len(actions) == len(report["actions"])
+    for value, action in zip(actions, report["actions"]):
+        assert value.startswith(action["title"] + ". ")
+        assert all(f"{key}={setting}" in value for key, setting in action["config"].items())
+
+
+@pytest.mark.parametrize("path", corpus_logs())
+def test_csv_of_every_log_of_the_corpus(path: Path) -> None:
+    table = list(csv.DictReader(io.StringIO(of_log(path, "csv").decode())))
+    report = json.loads(of_log(path, "json"))
+    assert [row["id"] for row in table] == [finding["id"] for finding in report["findings"]]
+    assert {row["outcome"] for row in table} <= {report["application"]["outcome"]}
+    for row in table:
+        cures = [str(place + 1) for place, action in enumerate(report["actions"]) if row["id"] in action["cures"]]
+        assert row["action"] == (cures[0] if cures else "")
 
 
 def test_gates(binary: str, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def copy_run(run: Row, place: int, copy: int) -> Tuple[Row, float, int]:
     made["version"] = "2" if copy >= CHANGED else "1"
     made["type"] = "batch" if place % 2 else "report"
     if number % FAILED_EVERY == 0:
-        made["status"] = "failed"
+        made["status"] = made["outcome"] = "failed"
     return made, factor, made["start_ms"] - run["start_ms"]
 
 

@@ -8,6 +8,7 @@ import json
 import re
 import sqlite3
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -409,8 +410,9 @@ def test_problems_by_cause(store: Store) -> None:
     assert errors == {"read: input": 4, "fetch: input": 2}  # "connection 4 refused" and "connection 5 refused" are one cause
     failures = [row for row in store.fleet.lists["findings"] if row["category"] == "failures" and not row["folded"]]
     assert sum(row["count"] for row in rows if ":" not in row["kind"]) == len(failures)
-    states = {row["status"]: row["runs"] for row in rows_of(document, "states")}
-    assert states == {status: len(own) for status, own in store.fleet.groups(store.fleet.runs, "status").items()}
+    outcomes = {row["outcome"]: row["runs"] for row in rows_of(document, "outcomes")}
+    words = [run.get("outcome") or run["status"] for run in store.fleet.runs]
+    assert outcomes == dict(Counter("running" if word == "in_progress" else word for word in words))
     narrowed = store.view("problems", "--user", "ann")
     assert not [row for row in rows_of(narrowed) if ":" in row["kind"]] and any("belong to no" in note for note in narrowed["notes"])
 

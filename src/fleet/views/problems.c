@@ -1,8 +1,10 @@
 /* Failures and errors by cause. */
 #include "base/collections/hash.h"
 #include "base/collections/map.h"
+#include "base/numbers/saturate.h"
 #include "fleet/views/views.h"
 #include "model/failure_text.h"
+#include "model/outcome/run_outcome.h"
 
 enum { CAUSE_BYTES = 300 };
 
@@ -89,23 +91,42 @@ static enum pyro_status add_errors(struct gathered *all, struct pyro_error *erro
     return PYRO_OK;
 }
 
-static enum pyro_status add_states(struct pyro_fleet_view *view, struct pyro_error *error)
+/* Runs that were kept before stores knew outcomes have a state only; it is one of those words. */
+static enum pyro_status add_outcomes(struct pyro_fleet_view *view, struct pyro_error *error)
 {
+    enum { OUTCOME, STATE, RUNS, CORE_MS, LAST_MS };
     struct pyro_query_answer answer;
-    struct pyro_fleet_table *table = pyro_fleet_table(view, "states", "Runs by state");
-    pyro_fleet_column(table, "status", "State", FLEET_TEXT);
+    struct pyro_fleet_table *table = pyro_fleet_table(view, "outcomes", "Runs by outcome");
+    pyro_fleet_column(table, "outcome", "Outcome", FLEET_TEXT);
     pyro_fleet_column(table, "runs", "Runs", FLEET_COUNT);
     pyro_fleet_column(table, "core_ms", "Core hours", FLEET_CORE_MS);
     pyro_fleet_column(table, "last_ms", "Last start", FLEET_TIME);
     pyro_fleet_from(view, "runs");
     PYRO_TRY(pyro_fleet_ask(view, &answer, error,
-                            "\"group\":[{\"field\":\"status\"}],\"measures\":[{\"as\":\"runs\",\"op\":\"count\"},"
-                            "{\"as\":\"core_ms\",\"op\":\"sum\",\"field\":\"core_ms\"},{\"as\":\"last_ms\","
-                            "\"op\":\"max\",\"field\":\"start_ms\"}]"));
-    for (size_t row = 0; row < answer.row_count; row++) {
-        pyro_fleet_add(view, table, pyro_answer_value(&answer, row, 0));
-        for (size_t c = 1; c < 4; c++)
-            pyro_fleet_add_int(view, table, pyro_answer_int(&answer, row, c));
+                            "\"group\":[{\"field\":\"outcome\"},{\"field\":\"status\"}],\"measures\":["
+                            "{\"as\":\"runs\",\"op\":\"count\"},{\"as\":\"core_ms\",\"op\":\"sum\",\"field\":"
+                            "\"core_ms\"},{\"as\":\"last_ms\",\"op\":\"max\",\"field\":\"start_ms\"}]"));
+    for (enum pyro_run_outcome word = 0; word <= PYRO_RUN_OUTCOMES; word++) {
+        int64_t runs = 0, core_ms = PYRO_NONE, last_ms = PYRO_NONE;
+        for (size_t row = 0; row < answer.row_count; row++) {
+            struct pyro_slice outcome = pyro_answer_text(&answer, row, OUTCOME);
+            if (pyro_run_outcome_read(outcome.len ? outcome : pyro_answer_text(&answer, row, STATE)) != word)
+                continue;
+            int64_t last = pyro_answer_int(&answer, row, LAST_MS), core = pyro_answer_int(&answer, row, CORE_MS);
+            runs += pyro_answer_int(&answer, row, RUNS);
+            if (core != PYRO_NONE)
+                core_ms = core_ms == PYRO_NONE ? core : pyro_add_saturating(core_ms, core);
+            if (last != PYRO_NONE)
+                last_ms = last_ms == PYRO_NONE || last > last_ms ? last : last_ms;
+        }
+        if (runs == 0)
+            continue;
+        pyro_fleet_add_text(view, table,
+                            word == PYRO_RUN_OUTCOMES ? PYRO_SLICE_LITERAL("unknown")
+                                                      : pyro_slice_from(pyro_run_outcome_name(word)));
+        pyro_fleet_add_int(view, table, runs);
+        pyro_fleet_add_int(view, table, core_ms);
+        pyro_fleet_add_int(view, table, last_ms);
     }
     return PYRO_OK;
 }
@@ -140,7 +161,7 @@ enum pyro_status pyro_fleet_problems(struct pyro_fleet_view *view, struct pyro_e
     if (all.failed)
         return pyro_no_memory(error);
     pyro_fleet_rank(view, table, 1, FLEET_TABLE_ROWS);
-    PYRO_TRY(add_states(view, error));
+    PYRO_TRY(add_outcomes(view, error));
     const struct pyro_fleet_picture picture = {"bars", "Problems", "rows",
                                                NULL,   "count",    .series = PYRO_SLICE_LITERAL("cause")};
     pyro_fleet_picture(view, &picture);

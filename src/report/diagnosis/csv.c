@@ -4,9 +4,9 @@
 #include "report/shared/finding_facts.h"
 #include "text/escape.h"
 
-static const char header[] =
-    "application,id,rule,category,severity,confidence,job,stage,attempt,sql,executor,host,"
-    "call_site,title,cause,saves_low_ms,saves_expected_ms,saves_high_ms,advice,costs_wall_ms,costs_core_ms\r\n";
+static const char header[] = "application,id,rule,category,severity,confidence,job,stage,attempt,sql,executor,host,"
+                             "call_site,title,cause,saves_low_ms,saves_expected_ms,saves_high_ms,advice,costs_wall_ms,"
+                             "costs_core_ms,outcome,action\r\n";
 
 static void text_field(struct pyro_strbuf *buffer, struct pyro_slice text)
 {
@@ -22,8 +22,21 @@ static void int_field(struct pyro_strbuf *buffer, int64_t value)
     pyro_strbuf_add_char(buffer, ',');
 }
 
-static void write_row(struct pyro_strbuf *buffer, const struct pyro_app *app, const struct pyro_finding *finding)
+/* The number of the action that cures it, of which 1 is the first to do; 0: none. */
+static int64_t action_of(const struct pyro_diagnosis *diagnosis, size_t index)
 {
+    for (size_t i = 0; i < diagnosis->action_count; i++)
+        for (size_t k = 0; k < diagnosis->actions[i].cure_count; k++)
+            if (diagnosis->actions[i].cures[k] == index)
+                return (int64_t)i + 1;
+    return 0;
+}
+
+static void write_row(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis, size_t index)
+{
+    const struct pyro_app *app = diagnosis->app;
+    const struct pyro_finding *finding = &diagnosis->findings[index];
+    int64_t action = action_of(diagnosis, index);
     text_field(buffer, app->application.id);
     text_field(buffer, finding->id);
     text_field(buffer, pyro_slice_from(finding->rule->id));
@@ -54,8 +67,10 @@ static void write_row(struct pyro_strbuf *buffer, const struct pyro_app *app, co
     pyro_strbuf_done(&advice);
     pyro_strbuf_add_char(buffer, ',');
     int_field(buffer, finding->costs.wall_ms);
-    if (finding->costs.core_ms != PYRO_NONE)
-        pyro_strbuf_add_int(buffer, finding->costs.core_ms);
+    int_field(buffer, finding->costs.core_ms);
+    text_field(buffer, app->application.outcome);
+    if (action)
+        pyro_strbuf_add_int(buffer, action);
     pyro_strbuf_add_text(buffer, "\r\n");
 }
 
@@ -73,7 +88,7 @@ static void csv_report(struct pyro_output *output, const struct pyro_diagnosis *
     if (!many)
         pyro_strbuf_add_text(&output->buffer, header);
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
-        write_row(&output->buffer, diagnosis->app, &diagnosis->findings[i]);
+        write_row(&output->buffer, diagnosis, i);
         pyro_output_flush(output, false);
     }
 }

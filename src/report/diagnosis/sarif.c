@@ -365,16 +365,15 @@ static void write_actions(struct pyro_json_writer *json, const struct pyro_diagn
     pyro_json_end(json, ']');
 }
 
-/* What to do, and what all recommended settings do together, and all changes of the program: properties of the run. */
-static void write_plans(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
+/* What became of it, what to do, and what all recommended settings do together, and all changes of the program. */
+static void write_run_properties(struct pyro_json_writer *json, const struct pyro_diagnosis *diagnosis)
 {
     static const char *const names[] = {"plan", "code_plan"};
     struct pyro_strbuf text;
-    if (diagnosis->action_count == 0)
-        return;
     pyro_strbuf_init(&text, json->output->buffer.allocator);
     pyro_json_line(json);
     pyro_json_begin(json, "properties", '{');
+    pyro_json_text(json, "outcome", diagnosis->app->application.outcome);
     for (int code = 0; code < 2; code++) {
         pyro_strbuf_clear(&text);
         pyro_fact_plan(&text, diagnosis, code == 1);
@@ -400,7 +399,7 @@ static void write_run(struct pyro_json_writer *json, const struct pyro_diagnosis
     for (size_t i = 0; i < diagnosis->suppressed_count; i++)
         write_suppressed(json, diagnosis->app, &diagnosis->suppressed[i]);
     pyro_json_end(json, ']');
-    write_plans(json, diagnosis);
+    write_run_properties(json, diagnosis);
     pyro_json_end(json, '}');
 }
 
