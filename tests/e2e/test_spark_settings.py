@@ -49,7 +49,7 @@ def rows() -> List[Row]:
 
 
 def default_in(row: Row, version: int) -> Optional[str]:
-    """The table's default for that version; "?": not known."""
+    """The table's default for that version; "?": not known; None: Spark has none that does not depend on the cluster."""
     value: Optional[str] = None
     for part in (row.default or "").split(";"):
         since, equals, text = part.partition("=")
@@ -57,7 +57,7 @@ def default_in(row: Row, version: int) -> Optional[str]:
             value = part or None
         elif int(since) <= version:
             value = text
-    return value
+    return None if value == "$cores" else value
 
 
 def magnitude(row: Row, text: str) -> Any:

@@ -100,7 +100,7 @@ struct pyro_slice pyro_setting_default(const struct pyro_app *app, const struct 
     while (next_default(&rest, &since, &value))
         if (since == 0 || pyro_app_spark_at_least(app, since / 100, since % 100))
             ret = value;
-    if (ret.len == 0 || pyro_slice_is(ret, "?"))
+    if (ret.len == 0 || pyro_slice_is(ret, "?") || ret.ptr[0] == '$')
         return PYRO_SLICE_NULL;
     if (ret.ptr[0] == '@') { /* never a row that refers to a third one */
         pyro_slice_drop(&ret, 1);
@@ -111,7 +111,7 @@ struct pyro_slice pyro_setting_default(const struct pyro_app *app, const struct 
 
 struct pyro_slice pyro_setting_lasting_default(const struct pyro_setting_row *row)
 {
-    bool lasting = row && row->fallback && !strpbrk(row->fallback, ";@?");
+    bool lasting = row && row->fallback && !strpbrk(row->fallback, ";@?$");
     return lasting ? pyro_slice_from(row->fallback) : PYRO_SLICE_NULL;
 }
 

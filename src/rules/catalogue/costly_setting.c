@@ -4,6 +4,7 @@
 
 #include "analyze/app_facts.h"
 #include "rules/cases/affected.h"
+#include "rules/causes/jvm_suspect.h"
 #include "rules/causes/measures.h"
 #include "rules/finding.h"
 
@@ -65,11 +66,15 @@ static void report(struct pyro_rule_context *context, const struct pyro_suspect 
                              : "";
     const char *found =
         measured->found.ptr ? pyro_say(context, " (%s)", pyro_say_text(context, measured->found, 200)).ptr : "";
-    finding->cause = pyro_say(
-        context, "%s is %s%s%s. %s%s: this costs about %s%s%s.", key, pyro_say_text(context, suspect->value, 80),
-        suspect->is_default ? ", as by default" : "; Spark's default is ",
-        suspect->is_default ? "" : pyro_say_text(context, suspect->usual, 80), pyro_symptom_doc(suspect->symptom),
-        found, task, cost->stages > 0 && measured->driver_ms > 0 ? " and " : "", driver);
+    bool plain = !suspect->is_default && !suspect->is_option;
+    finding->cause =
+        pyro_say(context, "%s %s %s%s%s. %s%s: this costs about %s%s%s.", key, suspect->is_option ? "has" : "is",
+                 pyro_say_text(context, suspect->value, 80),
+                 suspect->is_default ? ", as by default"
+                 : plain             ? "; Spark's default is "
+                                     : "",
+                 plain ? pyro_say_text(context, suspect->usual, 80) : "", pyro_symptom_doc(suspect->symptom), found,
+                 task, cost->stages > 0 && measured->driver_ms > 0 ? " and " : "", driver);
     pyro_finding_evidence(context, finding, "cost_wall_ms", cost->wall_ms, 0, "ms");
     if (cost->stages > 0) {
         pyro_finding_evidence(context, finding, "cost_task_ms", cost->task_ms, 0, "ms");
@@ -138,6 +143,14 @@ static void judge_arrow(struct pyro_rule_context *context)
         judge(context, &suspect);
 }
 
+/* Options of the JVM have no default to compare with. */
+static void judge_jvm(struct pyro_rule_context *context)
+{
+    struct pyro_suspect suspect;
+    if (pyro_jvm_suspect(context, &suspect))
+        judge(context, &suspect);
+}
+
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     struct pyro_suspects suspects;
@@ -148,6 +161,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         found += judge(context, &suspects.items[i]);
     if (!context->failed)
         judge_arrow(context);
+    if (!context->failed)
+        judge_jvm(context);
     return suspects.count + context->findings.count == 0 ? PYRO_VERDICT_NOT_APPLICABLE : PYRO_VERDICT_QUIET;
 }
 

@@ -4,6 +4,7 @@
 #include "analyze/app_facts.h"
 #include "base/numbers/order.h"
 #include "rules/cases/cases.h"
+#include "rules/causes/suspects.h"
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
 #include "rules/tasks/stage_tasks.h"
@@ -187,6 +188,22 @@ static void advise_memory(struct pyro_rule_context *context, struct pyro_finding
         pyro_advice_set(context, advice, pyro_app_heap_key(app), size);
 }
 
+/* Neither partitions nor memory help. A setting that makes tasks spill is named later (rules/causes). */
+static void advise_cause(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
+{
+    if (found->value[NEED] > pyro_limit(context, SKEW_RATIO) * fmax(found->value[NEED_MEDIAN], 1))
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("One task needs far more than the others. Fix the skew of this stage "
+                                               "first (see data-skew); more partitions do not split one key."),
+                            verify_text);
+    else if (!pyro_stage_has_suspect(context, PYRO_SYMPTOM_SPILL, found->stage))
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("What a task needs fits into its share of the memory, but operators and "
+                                               "cached blocks share that: use more partitions, or unpersist what is "
+                                               "no longer read."),
+                            verify_text);
+}
+
 static void report(struct pyro_rule_context *context, const struct pyro_case *found)
 {
     const struct pyro_app *app = context->app;
@@ -218,10 +235,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
         advise_memory(context, finding, found, fraction);
     }
     if (finding->advice_count == 0)
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("One task needs far more than the others. Fix the skew of this stage "
-                                               "first (see data-skew); more partitions do not split one key."),
-                            verify_text);
+        advise_cause(context, finding, found);
     finding->failure_risk = value[MOVED] >= pyro_limit(context, RISK_SHARE) ? 0.25 : 0.1;
     finding->confidence *= 0.95;
     pyro_case_take_remedies(context, finding, found);

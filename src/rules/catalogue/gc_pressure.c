@@ -3,6 +3,7 @@
 
 #include "analyze/app_facts.h"
 #include "rules/finding.h"
+#include "rules/fixes/jvm_options.h"
 #include "rules/fixes/remedy.h"
 
 enum {
@@ -69,12 +70,6 @@ static struct pressure measure(struct pyro_rule_context *context)
     return all;
 }
 
-static struct pyro_slice java_options(const struct pyro_app *app)
-{
-    return pyro_app_property(app, pyro_app_is_local(app) ? "spark.driver.extraJavaOptions"
-                                                         : "spark.executor.extraJavaOptions");
-}
-
 static const char *const verify_text = "In the next run GC Time on the Executors page stays below 5-10 % of Task Time.";
 
 static void advise_heap(struct pyro_rule_context *context, struct pyro_finding *finding)
@@ -103,9 +98,10 @@ static void advise_heap(struct pyro_rule_context *context, struct pyro_finding *
                             verify_text);
 }
 
-/* Takes the options that size the young generation or choose another collector out of the user's own. */
-static struct pyro_slice better_options(struct pyro_rule_context *context, struct pyro_slice options)
+static void advise_collector(struct pyro_rule_context *context, struct pyro_finding *finding)
 {
+    static const char *const sizes[] = {"-Xmn", "-XX:NewSize", "-XX:MaxNewSize", "-XX:NewRatio"};
+    static const char *const one_thread[] = {"-XX:+UseSerialGC"};
     static const char *const dropped[] = {"-Xmn",
                                           "-XX:NewSize",
                                           "-XX:MaxNewSize",
@@ -113,55 +109,10 @@ static struct pyro_slice better_options(struct pyro_rule_context *context, struc
                                           "-XX:+UseSerialGC",
                                           "-XX:+UseParallelGC",
                                           "-XX:+UseConcMarkSweepGC",
-                                          "-XX:+UseG1GC",
-                                          /* and what Spark adds by itself: */ "--add-opens",
-                                          "--add-modules",
-                                          "--enable-native-access",
-                                          "--sun-misc-unsafe-memory-access",
-                                          "-XX:+IgnoreUnrecognizedVMOptions",
-                                          "-Djdk.reflect.useDirectMethodHandle",
-                                          "-Djava.net.preferIPv6Addresses",
-                                          "-Dio.netty.tryReflectionSetAccessible",
-                                          "-Dio.netty.allocator.type",
-                                          "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm",
-                                          "-Dio.netty.noUnsafe"};
-    char *text = pyro_arena_alloc(context->arena, options.len + sizeof(" -XX:+UseG1GC"));
-    size_t len = 0, i = 0;
-    if (!text) {
-        context->failed = true;
-        return PYRO_SLICE_NULL;
-    }
-    while (i < options.len) {
-        size_t end = i;
-        while (end < options.len && options.ptr[end] != ' ')
-            end++;
-        struct pyro_slice word = {options.ptr + i, end - i};
-        bool drop = word.len == 0;
-        for (size_t k = 0; k < sizeof(dropped) / sizeof(dropped[0]); k++)
-            drop |= pyro_slice_starts_with(word, dropped[k]);
-        if (!drop) {
-            if (len > 0)
-                text[len++] = ' ';
-            memcpy(text + len, word.ptr, word.len);
-            len += word.len;
-        }
-        i = end + 1;
-    }
-    if (len > 0)
-        text[len++] = ' ';
-    memcpy(text + len, "-XX:+UseG1GC", 12);
-    return (struct pyro_slice){text, len + 12};
-}
-
-static void advise_collector(struct pyro_rule_context *context, struct pyro_finding *finding)
-{
-    const struct pyro_app *app = context->app;
-    struct pyro_slice options = java_options(app);
-    const char *key = pyro_app_is_local(app) ? "spark.driver.extraJavaOptions" : "spark.executor.extraJavaOptions";
-    bool young = options.ptr && (pyro_slice_find(options, "-Xmn") || pyro_slice_find(options, "NewSize") ||
-                                 pyro_slice_find(options, "NewRatio"));
-    bool serial = options.ptr && pyro_slice_find(options, "-XX:+UseSerialGC");
-    if (!young && !serial)
+                                          "-XX:+UseG1GC"};
+    struct pyro_slice options = pyro_jvm_options(context->app);
+    bool young = pyro_jvm_option(options, sizes, sizeof(sizes) / sizeof(sizes[0])).ptr != NULL;
+    if (!young && !pyro_jvm_option(options, one_thread, 1).ptr)
         return;
     struct pyro_advice *advice =
         pyro_finding_advise(context, finding,
@@ -169,9 +120,10 @@ static void advise_collector(struct pyro_rule_context *context, struct pyro_find
                                      young ? "set a fixed size, so that short-lived objects fill it repeatedly"
                                            : "collect with one thread while all tasks stop"),
                             verify_text);
-    struct pyro_slice better = better_options(context, options);
+    struct pyro_slice better =
+        pyro_jvm_options_without(context, options, dropped, sizeof(dropped) / sizeof(dropped[0]), "-XX:+UseG1GC");
     if (better.ptr)
-        pyro_advice_set(context, advice, key, better);
+        pyro_advice_set(context, advice, pyro_jvm_options_key(context->app), better);
 }
 
 static void report(struct pyro_rule_context *context, const struct pressure *found)

@@ -183,9 +183,7 @@ static bool report_listing(struct pyro_rule_context *context, const struct pyro_
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < app->stages.count; i++) {
             const struct pyro_stage *stage = &app->stages.items[i];
-            ptrdiff_t job = stage->job == PYRO_NONE ? -1 : pyro_app_find_job(app, stage->job);
-            if (job < 0 ||
-                !pyro_slice_starts_with(app->jobs.items[job].description, "Listing leaf files and directories"))
+            if (!pyro_stage_lists_files(app, stage))
                 continue;
             if (pass)
                 pyro_remedy_stage(context, finding, i, 0.2);

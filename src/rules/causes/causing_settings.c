@@ -75,7 +75,9 @@ bool pyro_name_causing_settings(struct pyro_rule_context *context, struct pyro_f
     for (size_t s = 0; s < suspects.count; s++) {
         const struct pyro_suspect *suspect = &suspects.items[s];
         const char *rule = pyro_symptom_rule(suspect->symptom);
-        if (pyro_suspect_is_advised(suspect, findings->items, findings->count))
+        /* what costly-setting looks for it found, or not, for this very setting */
+        if (strcmp(rule, pyro_rule_costly_setting.id) == 0 ||
+            pyro_suspect_is_advised(suspect, findings->items, findings->count))
             continue;
         for (size_t i = 0; i < findings->count; i++)
             if (strcmp(findings->items[i].rule->id, rule) == 0 && is_seen(context, suspect, &findings->items[i]))

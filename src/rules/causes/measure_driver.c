@@ -4,6 +4,7 @@
 #include "analyze/app_facts.h"
 #include "rules/causes/measures.h"
 #include "rules/finding.h"
+#include "rules/plans/file_scans.h"
 #include "rules/plans/plans.h"
 
 #define MIB 1048576.0
@@ -51,10 +52,13 @@ void pyro_measure_plain_results(struct pyro_rule_context *context, const struct 
         ret->found = pyro_say(context, "toPandas() fetched %s", pyro_say_bytes(context, all));
 }
 
-/* Spark reads the schemas of files in a job without a query, at the call site that names the files. */
-static bool reads_schemas(const struct pyro_stage *stage)
+/* Spark reads the schemas of files in a job without a query, at the call site that names the files. It may list them in
+ * another one there. */
+static bool reads_schemas(const struct pyro_app *app, const struct pyro_stage *stage)
 {
     static const char *const readers[] = {"parquet at", "orc at", "load at", "table at"};
+    if (pyro_stage_lists_files(app, stage))
+        return false;
     for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
         if (pyro_slice_starts_with(stage->name, readers[i]) && stage->sql == PYRO_NONE && stage->output_bytes <= 0 &&
             stage->shuffle_read_bytes <= 0 && stage->shuffle_write_bytes <= 0)
@@ -70,7 +74,7 @@ void pyro_measure_schema_merge(struct pyro_rule_context *context, const struct p
     (void)suspect;
     for (size_t i = 0; i < app->stages.count; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
-        if (!reads_schemas(stage) || stage->tasks < 2)
+        if (!reads_schemas(app, stage) || stage->tasks < 2)
             continue;
         ret->stage_ms[i] += pyro_real(stage->task_ms);
         tasks += pyro_real(stage->tasks);

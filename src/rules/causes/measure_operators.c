@@ -9,8 +9,16 @@
 
 /* Of the time of an operator that runs row by row, interpreted or in tiny batches: what the usual way saves. */
 #define SLOWER_SHARE 0.5
+/* ... where expressions are interpreted as well. */
+#define INTERPRETED_SHARE 0.8
 /* Batches of fewer rows cost more to hand over than to compute; Spark's defaults are 4,096 and 10,000. */
 #define FEW_ROWS 256.0
+/* What handing over a batch takes, in the scan and in what makes rows of it: measured with corpus/settings. */
+#define BATCH_MS 0.0006
+/* What a batch of columns takes to Python and back, measured with one column. */
+#define ARROW_BATCH_MS 0.5
+/* What making a batch of a cached table takes, measured with a table of five columns. */
+#define CACHE_BATCH_MS 0.08
 /* A setting of batch sizes this far from its default is to blame without a count of batches. */
 #define FAR 8.0
 /* A filter that lets a smaller share pass could have skipped parts of files. */
@@ -21,14 +29,21 @@ struct looking {
     const struct pyro_suspect *suspect;
     const struct pyro_plan_tree *plan;
     double rows, batches; /* counted of what is slow */
+    double least_ms;      /* what it costs at least, also in the operators above */
+    ptrdiff_t stage;      /* where it costs that, and nothing else; -1: where the operator ran */
 };
 
 /* The share of the operator's time that the symptom costs; 0: it does not show it. */
 typedef double look(struct looking *looking, uint32_t op);
 
+static ptrdiff_t stage_of(const struct looking *looking, uint32_t op)
+{
+    return pyro_file_scan_longest_stage(looking->context->app, looking->plan, &looking->plan->ops[op]);
+}
+
 static void spend(const struct looking *looking, uint32_t op, double ms, struct pyro_measured *ret)
 {
-    ptrdiff_t stage = pyro_file_scan_longest_stage(looking->context->app, looking->plan, &looking->plan->ops[op]);
+    ptrdiff_t stage = looking->stage >= 0 ? looking->stage : stage_of(looking, op);
     if (stage >= 0)
         ret->stage_ms[stage] += ms;
 }
@@ -44,9 +59,13 @@ static struct looking measure(struct pyro_rule_context *context, const struct py
             continue;
         for (uint32_t i = 0; i < looking.plan->count; i++) {
             const struct pyro_plan_op *op = &looking.plan->ops[i];
+            looking.least_ms = 0;
+            looking.stage = -1;
             double share = op->repeated || op->engine != PYRO_ENGINE_SPARK ? 0 : asked(&looking, i);
             if (share > 0)
-                spend(&looking, i, share * pyro_real(op->time_ms), ret);
+                spend(&looking, i,
+                      looking.stage >= 0 ? looking.least_ms : fmax(share * pyro_real(op->time_ms), looking.least_ms),
+                      ret);
         }
     }
     return looking;
@@ -99,7 +118,9 @@ static bool is_compiled(const struct pyro_plan_tree *plan, uint32_t op)
 
 static double look_interpreted(struct looking *looking, uint32_t op)
 {
-    return is_compilable(&looking->plan->ops[op]) && !is_compiled(looking->plan, op) ? SLOWER_SHARE : 0;
+    if (!is_compilable(&looking->plan->ops[op]) || is_compiled(looking->plan, op))
+        return 0;
+    return is_about(looking, ".factoryMode") ? INTERPRETED_SHARE : SLOWER_SHARE;
 }
 
 void pyro_measure_interpreted(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
@@ -118,10 +139,18 @@ static bool is_scan(const struct looking *looking, uint32_t op)
     return looking->plan->ops[op].class == PYRO_OPERATOR_SCAN && (is_about(looking, ".orc.") ? orc : parquet);
 }
 
+/* Readers of rows do not say how long they took: they take most of the time of their stage. */
 static double look_row_reads(struct looking *looking, uint32_t op)
 {
-    struct pyro_slice batched = pyro_op_metadata(looking->plan, op, "Batched");
-    return is_scan(looking, op) && pyro_slice_is(batched, "false") ? SLOWER_SHARE : 0;
+    const struct pyro_plan_tree *plan = looking->plan;
+    const struct pyro_app *app = looking->context->app;
+    struct pyro_slice batched = pyro_op_metadata(plan, op, "Batched");
+    if (!is_scan(looking, op) || !pyro_slice_is(batched, "false"))
+        return 0;
+    ptrdiff_t stage = stage_of(looking, op);
+    if (stage >= 0 && pyro_op_metric(plan, op, PYRO_METRIC_SCAN_TIME) == PYRO_NONE)
+        looking->least_ms = SLOWER_SHARE * pyro_real(app->stages.items[stage].run_ms);
+    return SLOWER_SHARE;
 }
 
 void pyro_measure_row_reads(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
@@ -171,6 +200,7 @@ static double in_small_batches(struct looking *looking, uint32_t op)
         return 0;
     looking->rows += rows;
     looking->batches += batches;
+    looking->least_ms = batches * BATCH_MS;
     return SLOWER_SHARE;
 }
 
@@ -193,9 +223,38 @@ void pyro_measure_read_batches(struct pyro_rule_context *context, const struct p
     ret->found = say_batches(&looking);
 }
 
+/* The stage that ran what a cached table was made of; -1: an earlier query did, or the stage that read it. */
+static ptrdiff_t stage_that_made(const struct looking *looking, uint32_t cache)
+{
+    const struct pyro_plan_tree *plan = looking->plan;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        uint32_t above = plan->ops[i].parent;
+        while (above != PYRO_NO_OP && above != cache)
+            above = plan->ops[above].parent;
+        if (above == cache && stage_of(looking, i) >= 0)
+            return stage_of(looking, i);
+    }
+    return -1;
+}
+
+/* Tasks count the batches of cached tables that they read as records. Making a batch is what takes time. */
 static double look_cache_batches(struct looking *looking, uint32_t op)
 {
-    return looking->plan->ops[op].class == PYRO_OPERATOR_CACHE ? in_small_batches(looking, op) : 0;
+    const struct pyro_app *app = looking->context->app;
+    if (looking->plan->ops[op].class != PYRO_OPERATOR_CACHE)
+        return 0;
+    ptrdiff_t reader = stage_of(looking, op), maker = stage_that_made(looking, op);
+    double batches = reader < 0 ? 0 : pyro_real(app->stages.items[reader].input_records);
+    double rows = pyro_real(pyro_op_rows(looking->plan, op));
+    if (batches <= 0 || rows < batches || maker == reader)
+        return in_small_batches(looking, op);
+    if (rows / batches >= FEW_ROWS || maker < 0)
+        return 0;
+    looking->rows += rows;
+    looking->batches += batches;
+    looking->stage = maker;
+    looking->least_ms = batches * CACHE_BATCH_MS;
+    return SLOWER_SHARE;
 }
 
 void pyro_measure_cache_batches(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
@@ -222,16 +281,24 @@ static double look_python(struct looking *looking, uint32_t op)
     const struct pyro_plan_op *own = &looking->plan->ops[op];
     bool pickled = pyro_slice_starts_with(own->node->name, "BatchEvalPython");
     if (own->class != PYRO_OPERATOR_PYTHON || looking->suspect->factor < FAR ||
-        (is_about(looking, ".python.udf.") && !pickled) ||
-        ((is_about(looking, ".arrow.") || is_about(looking, ".pandas.")) && pickled))
+        (is_about(looking, ".python.udf.") && !pickled) || (is_about(looking, ".arrow.") && pickled))
         return 0;
+    if (!is_about(looking, ".arrow.maxRecordsPerBatch"))
+        return SLOWER_SHARE;
+    double rows = pyro_real(pyro_op_rows(looking->plan, op));
+    double each = pyro_setting_magnitude(looking->suspect->row, looking->suspect->value);
+    looking->stage = stage_of(looking, op);
+    looking->rows += rows;
+    looking->batches += ceil(rows / each);
+    looking->least_ms = ceil(rows / each) * ARROW_BATCH_MS;
     return SLOWER_SHARE;
 }
 
 void pyro_measure_python(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
                          struct pyro_measured *ret)
 {
-    measure(context, suspect, look_python, ret);
+    struct looking looking = measure(context, suspect, look_python, ret);
+    ret->found = say_batches(&looking);
 }
 
 /* ---- aggregations ---- */
@@ -270,7 +337,7 @@ void pyro_measure_state_commit(struct pyro_rule_context *context, const struct p
                                struct pyro_measured *ret)
 {
     const struct pyro_plans *plans = pyro_rule_plans(context);
-    struct looking looking = {.context = context, .suspect = suspect};
+    struct looking looking = {.context = context, .suspect = suspect, .stage = -1};
     for (size_t q = 0; plans && q < plans->count; q++) {
         looking.plan = &plans->items[q];
         for (uint32_t i = 0; i < looking.plan->count; i++)

@@ -15,12 +15,14 @@ static pyro_measure *const measures[PYRO_SYMPTOM_COUNT] = {
     [PYRO_SYMPTOM_SHUFFLE_SIZE] = pyro_measure_shuffle_size,
     [PYRO_SYMPTOM_SHUFFLE_WRITE] = pyro_measure_shuffle_write,
     [PYRO_SYMPTOM_FETCH_WAIT] = pyro_measure_fetch_wait,
+    [PYRO_SYMPTOM_SMALL_TASKS] = pyro_measure_small_tasks,
     [PYRO_SYMPTOM_SPILL] = pyro_measure_spill,
     [PYRO_SYMPTOM_PYTHON_START] = pyro_measure_python_start,
     [PYRO_SYMPTOM_UNUSED_CORES] = pyro_measure_unused_cores,
     [PYRO_SYMPTOM_PLAIN_RESULTS] = pyro_measure_plain_results,
     [PYRO_SYMPTOM_SCHEMA_MERGE] = pyro_measure_schema_merge,
     [PYRO_SYMPTOM_LISTING] = pyro_measure_listing,
+    [PYRO_SYMPTOM_SLOW_CODE] = pyro_measure_slow_code,
 };
 
 pyro_measure *pyro_measure_of(enum pyro_symptom symptom)

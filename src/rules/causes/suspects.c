@@ -71,6 +71,8 @@ static void add(struct pyro_rule_context *context, struct pyro_suspects *suspect
         if (suspects->items[i].row == row && pyro_setting_same(row, suspects->items[i].value, value))
             return;
     suspect.usual = pyro_setting_default(context->app, row);
+    if (row->fallback && strcmp(row->fallback, "$cores") == 0 && pyro_app_peak_slots(context->app) >= 1)
+        suspect.usual = pyro_say(context, "%.0f", pyro_app_peak_slots(context->app));
     judge_value(&suspect);
     if (suspect.symptom != PYRO_SYMPTOM_NONE)
         suspects->items[suspects->count++] = suspect;
@@ -145,6 +147,8 @@ bool pyro_suspect_fits(struct pyro_rule_context *context, const struct pyro_susp
     if (suspect->symptom == PYRO_SYMPTOM_SMALL_TASKS || suspect->symptom == PYRO_SYMPTOM_FEW_TASKS) {
         if (pyro_slice_starts_with(key, "spark.sql.files."))
             return own->input_bytes > 0 && !shuffled;
+        if (pyro_slice_starts_with(key, "spark.files.") || pyro_slice_starts_with(key, "spark.hadoop"))
+            return own->input_bytes > 0 && !shuffled && !pyro_stage_is_sql(own);
         if (pyro_slice_is(key, "spark.default.parallelism"))
             return !pyro_stage_is_sql(own) &&
                    pyro_real(own->partitions) == pyro_setting_magnitude(suspect->row, suspect->value);
@@ -156,6 +160,17 @@ bool pyro_suspect_fits(struct pyro_rule_context *context, const struct pyro_susp
     if (pyro_slice_is(key, "spark.memory.storageFraction"))
         return app->numbers.storage_peak_bytes > 0;
     return true;
+}
+
+bool pyro_stage_has_suspect(struct pyro_rule_context *context, enum pyro_symptom symptom, size_t stage)
+{
+    struct pyro_suspects suspects;
+    if (context->app->integrity.settings_unknown || !pyro_suspects_load(context, &suspects))
+        return false;
+    for (size_t i = 0; i < suspects.count; i++)
+        if (suspects.items[i].symptom == symptom && pyro_suspect_fits(context, &suspects.items[i], stage))
+            return true;
+    return false;
 }
 
 bool pyro_suspect_is_advised(const struct pyro_suspect *suspect, const struct pyro_finding *findings, size_t count)
@@ -174,11 +189,20 @@ struct pyro_advice *pyro_suspect_advise(struct pyro_rule_context *context, struc
     const char *key = suspect->row->key, *usual = pyro_say_text(context, suspect->usual, 80);
     const char *value = pyro_say_text(context, suspect->value, 80);
     struct pyro_slice text =
-        suspect->is_default
+        suspect->is_option ? pyro_say(context, "Take %s out of %s.", value, key)
+        : suspect->is_default
             ? pyro_say(context, "Set %s to %s: it is %s here (%s).", key, usual, value, suspect->row->changes)
             : pyro_say(context, "Set %s back to %s, Spark's default: it is %s here (%s).", key, usual, value,
                        suspect->row->changes);
     struct pyro_advice *advice = pyro_finding_advise(context, finding, text, verify);
+    if (suspect->is_option && advice) { /* such a list is otherwise shown as code: no model knows it */
+        advice->settings = pyro_arena_array(context->arena, PYRO_SETTINGS_MAX, sizeof(*advice->settings));
+        context->failed |= !advice->settings;
+        if (advice->settings)
+            advice->settings[advice->setting_count++] =
+                (struct pyro_setting){pyro_slice_from(suspect->row->key), suspect->usual};
+        return advice;
+    }
     pyro_advice_set(context, advice, suspect->row->key, suspect->usual);
     return advice;
 }

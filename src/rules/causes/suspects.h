@@ -11,6 +11,7 @@ struct pyro_suspect {
     struct pyro_slice value, usual; /* as set; Spark's default for this version */
     enum pyro_symptom symptom;
     bool is_default; /* the value is Spark's own default, and `usual` is better */
+    bool is_option;  /* the value is one word of an option list, and `usual` is the list without it */
     double factor;   /* at least 1: how far the value is from the default; INFINITY for flags, texts and zeros */
 };
 
@@ -27,6 +28,8 @@ bool pyro_suspect_covers(const struct pyro_app *app, const struct pyro_suspect *
 /* Whether the stage ran with it, and does what the setting is about: a setting of scans says nothing of a stage that
  * reads a shuffle. */
 bool pyro_suspect_fits(struct pyro_rule_context *context, const struct pyro_suspect *suspect, size_t stage);
+/* Whether a setting that leaves the symptom fits the stage. */
+bool pyro_stage_has_suspect(struct pyro_rule_context *context, enum pyro_symptom symptom, size_t stage);
 /* Whether one of the findings advises a value of it. */
 bool pyro_suspect_is_advised(const struct pyro_suspect *suspect, const struct pyro_finding *findings, size_t count);
 /* The rule that shows the symptom: "disk-spill", or "costly-setting". */

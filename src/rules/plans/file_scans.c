@@ -14,6 +14,12 @@ static const struct {
     {"parquet", PYRO_FILE_SCAN_PARQUET},
 };
 
+bool pyro_stage_lists_files(const struct pyro_app *app, const struct pyro_stage *stage)
+{
+    ptrdiff_t job = stage->job == PYRO_NONE ? -1 : pyro_app_find_job(app, stage->job);
+    return job >= 0 && pyro_slice_starts_with(app->jobs.items[job].description, "Listing leaf files and directories");
+}
+
 const char *pyro_file_scan_format_name(enum pyro_file_scan_format format)
 {
     switch (format) {

@@ -53,6 +53,8 @@ void pyro_stage_wait(const struct pyro_file_scans *scans, const struct pyro_app 
 /* Of the stages that ran an operator the one with the most task time; -1: not known. */
 ptrdiff_t pyro_file_scan_longest_stage(const struct pyro_app *app, const struct pyro_plan_tree *plan,
                                        const struct pyro_plan_op *op);
+/* Whether Spark listed files in its own job, without a query, before a read. */
+bool pyro_stage_lists_files(const struct pyro_app *app, const struct pyro_stage *stage);
 const char *pyro_file_scan_format_name(enum pyro_file_scan_format format);
 /* Rows of text that every reader parses again. */
 bool pyro_file_scan_is_rows(enum pyro_file_scan_format format);

@@ -7,7 +7,7 @@
 #include "plan_scene.h"
 #include "rules/causes/measures.h"
 
-static const int64_t five_s = 5000, one_s = 1000;
+static const int64_t five_s = 5000, one_s = 1000, tenth_s = 100;
 
 /* What a task does apart from running 5 s: the symptoms in metrics of tasks. */
 struct spent {
@@ -52,7 +52,7 @@ static void spend(struct fixture_task *task, unsigned index, void *context)
 static void plan(struct query *query, enum pyro_symptom symptom, const char *key)
 {
     const char *format = strstr(key, ".orc.") ? "Scan orc " : "Scan parquet ";
-    bool pickled = strstr(key, ".python.udf.") || strcmp(key, "spark.buffer.size") == 0;
+    bool pickled = strstr(key, ".python.udf.") != NULL;
     switch (symptom) {
     case PYRO_SYMPTOM_INTERPRETED:
         query_add(query, PYRO_NONE, "HashAggregate", NULL, NULL);
@@ -84,6 +84,7 @@ static void plan(struct query *query, enum pyro_symptom symptom, const char *key
     case PYRO_SYMPTOM_PYTHON:
     case PYRO_SYMPTOM_PYTHON_START:
         query_add(query, PYRO_NONE, pickled ? "BatchEvalPython" : "ArrowEvalPython", NULL, NULL);
+        query_rows(query, 0, 15000000);
         query_metric(query, 0, "time to run Python workers", "timing", 150000);
         break;
     case PYRO_SYMPTOM_SORT_AGGREGATE:
@@ -131,8 +132,8 @@ static struct query run(enum pyro_symptom symptom, const char *key, const char *
     if (codec)
         fixture_property(app, "spark", "spark.io.compression.codec", codec);
     plan(&query, symptom, key);
-    struct pyro_stage *stage =
-        scene_stage(&query.scene, 40, symptom == PYRO_SYMPTOM_PYTHON_START ? &one_s : &five_s, 1, spend, &spent);
+    struct pyro_stage *stage = scene_stage(&query.scene, symptom == PYRO_SYMPTOM_PYTHON_START ? 400 : 40,
+                                           symptom == PYRO_SYMPTOM_PYTHON_START ? &tenth_s : &five_s, 1, spend, &spent);
     stage_id = stage->id;
     stage->accumulators = pyro_strbuf_slice(&query.ids);
     stage->name = schemas ? PYRO_SLICE_LITERAL("parquet at etl.py:3") : PYRO_SLICE_LITERAL("collect at etl.py:3");
@@ -201,6 +202,7 @@ static bool is_generated(enum pyro_symptom symptom)
     case PYRO_SYMPTOM_PLAIN_RESULTS:
     case PYRO_SYMPTOM_UNUSED_CORES:
     case PYRO_SYMPTOM_SCHEMA_MERGE:
+    case PYRO_SYMPTOM_SMALL_TASKS:
         return false;
     default:
         return pyro_measure_of(symptom) != NULL;
@@ -239,14 +241,14 @@ static void test_every_measured_setting(void **state)
 static void test_costs(void **state)
 {
     (void)state;
-    struct query query = run(PYRO_SYMPTOM_PYTHON, "spark.sql.execution.arrow.maxRecordsPerBatch", "10", NULL);
+    struct query query = run(PYRO_SYMPTOM_PYTHON, "spark.sql.execution.arrow.maxRecordsPerBatch", "100", NULL);
     const struct pyro_finding *finding = scene_finding(&query.scene, "costly-setting");
     assert_non_null(finding);
     assert_true(finding->saves.basis == PYRO_BASIS_NONE);
     assert_true(finding->full_costs.wall_ms > 15000 && finding->full_costs.wall_ms < 30000);
     assert_true(finding->full_costs.core_ms > 60000 && finding->full_costs.core_ms < 120000);
     assert_true(finding->severity == PYRO_SEVERITY_CRITICAL);
-    assert_non_null(pyro_slice_find(finding->cause, "is 10; Spark's default is 10000"));
+    assert_non_null(pyro_slice_find(finding->cause, "is 100; Spark's default is 10000"));
     query_free(&query);
 }
 
@@ -379,12 +381,74 @@ static void test_reserved_cores(void **state)
     check(PYRO_SYMPTOM_PYTHON_START, "spark.task.cpus", "2", NULL, false); /* what Python uses is not known */
 }
 
+static void read_little(struct fixture_task *task, unsigned index, void *context)
+{
+    (void)index, (void)context;
+    task->row[PYRO_TASK_input_bytes] = MIB;
+    task->row[PYRO_TASK_run_ms] = 60;
+}
+
+/* Each of these stages has too few tasks for too-many-partitions; the program has many of them. Spark's default is the
+ * number of slots. */
+static void test_small_tasks_of_many_stages(void **state)
+{
+    (void)state;
+    static const int64_t tiny = 80, enough = 2000;
+    const char *key = "spark.sql.files.minPartitionNum";
+    static const struct {
+        const char *value;
+        const int64_t *ms;
+        const char *advised;
+    } cases[] = {{"2000", &tiny, "4"}, {NULL, &tiny, ""}, {"2000", &enough, ""}, {"4", &tiny, ""}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene scene = scene_new(2, 2);
+        if (cases[i].value)
+            fixture_property(scene.app, "spark", key, cases[i].value);
+        scene_query(&scene, 7);
+        for (unsigned stage = 0; stage < 20; stage++)
+            scene_stage(&scene, 48, cases[i].ms, 1, read_little, NULL)->sql = 7;
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "costly-setting");
+        assert_string_equal(finding ? scene_setting(finding, key) : "", cases[i].advised);
+        scene_free(&scene);
+    }
+}
+
 static void test_schemas(void **state)
 {
     (void)state;
     check(PYRO_SYMPTOM_SCHEMA_MERGE, "spark.sql.parquet.mergeSchema", "true", NULL, true);
     check(PYRO_SYMPTOM_SCHEMA_MERGE, "spark.sql.parquet.mergeSchema", NULL, NULL, false);
     check(PYRO_SYMPTOM_NONE, "spark.sql.parquet.mergeSchema", "true", NULL, false);
+}
+
+/* An option of the JVM is taken out of the list; the other options stay, except what Spark adds by itself. */
+static void test_jvm_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set, *advised; /* NULL: nothing is advised */
+    } cases[] = {
+        {"-Xint", ""},
+        {"-XX:+UseG1GC -XX:TieredStopAtLevel=1 -Dx=y", "-XX:+UseG1GC -Dx=y"},
+        {" --add-opens=java.base/java.nio=ALL-UNNAMED  -Xint", ""},
+        {"-Xinternalversion-like", NULL},
+        {"-XX:TieredStopAtLevel=4", NULL},
+        {"-XX:+UseG1GC", NULL},
+    };
+    const char *key = "spark.executor.extraJavaOptions";
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct query query = run(PYRO_SYMPTOM_SLOW_CODE, key, cases[i].set, NULL);
+        const struct pyro_finding *finding = scene_finding(&query.scene, "costly-setting");
+        assert_true((finding != NULL) == (cases[i].advised != NULL));
+        if (finding) {
+            const struct pyro_advice *advice = &finding->advice[0];
+            assert_true(pyro_slice_is(advice->settings[0].key, key));
+            assert_true(pyro_slice_is(advice->settings[0].value, cases[i].advised));
+            assert_non_null(pyro_slice_find(finding->cause, "The JVM does not compile"));
+        }
+        query_free(&query);
+    }
 }
 
 int main(void)
@@ -394,7 +458,9 @@ int main(void)
         cmocka_unit_test(test_compression),
         cmocka_unit_test(test_results_without_arrow),
         cmocka_unit_test(test_reserved_cores),
+        cmocka_unit_test(test_small_tasks_of_many_stages),
         cmocka_unit_test(test_schemas),
+        cmocka_unit_test(test_jvm_options),
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_a_value_that_blocks_is_part_of_the_advice),
         cmocka_unit_test(test_small_files_name_the_limit),

@@ -75,6 +75,28 @@ static void test_disk_spill_blames_a_low_fraction(void **state)
     scene_free(&scene);
 }
 
+/* Where memory suffices, a limit on rows makes tasks spill, or what they share memory with: no task is blamed. */
+static void test_disk_spill_of_what_fits(void **state)
+{
+    (void)state;
+    const char *key = "spark.shuffle.spill.numElementsForceSpillThreshold";
+    for (int limited = 0; limited < 2; limited++) {
+        struct scene scene = scene_new(2, 2);
+        int64_t ms = 20000, spill = 20;
+        scene_stage(&scene, 8, &ms, 1, spills, &spill)->sql = 0;
+        fixture_property(scene.app, "spark", "spark.executor.memory", "4g");
+        if (limited)
+            fixture_property(scene.app, "spark", key, "1000");
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "disk-spill");
+        assert_non_null(finding);
+        assert_int_equal(finding->advice_count, 1);
+        assert_string_equal(scene_setting(finding, key), limited ? "2147483647" : "");
+        assert_true((pyro_slice_find(finding->advice[0].text, "fits into its share") != NULL) == !limited);
+        scene_free(&scene);
+    }
+}
+
 static void test_disk_spill_is_quiet_about_little(void **state)
 {
     (void)state;
@@ -128,6 +150,7 @@ int main(void)
         cmocka_unit_test(test_disk_spill_computes_partitions),
         cmocka_unit_test(test_disk_spill_of_joined_partitions),
         cmocka_unit_test(test_disk_spill_blames_a_low_fraction),
+        cmocka_unit_test(test_disk_spill_of_what_fits),
         cmocka_unit_test(test_disk_spill_is_quiet_about_little),
         cmocka_unit_test(test_gc_pressure_fires),
         cmocka_unit_test(test_gc_pressure_is_quiet_when_healthy),
