@@ -15,6 +15,7 @@ class Case:
     value: str
     program: str
     also: Tuple[Tuple[str, str], ...] = ()
+    usual: str = ""  # what the twin sets; nothing where Spark's default is the better value
     held_out: bool = False
 
     @property
@@ -24,16 +25,20 @@ class Case:
     @property
     def twin(self) -> str:
         """Name of the run with the default: of the program and of what both set."""
-        others = [f"{key.rpartition('.')[2]}-{value}" for key, value in self.also]
+        own = ((self.key, self.usual),) if self.usual else ()
+        others = [f"{key.rpartition('.')[2]}-{value}" for key, value in (*self.also, *own)]
         return "-".join(["twin", self.program, *others])
 
     def conf(self, bad: bool) -> Dict[str, str]:
-        return {**dict(self.also), **({self.key: self.value} if bad else {})}
+        own = self.value if bad else self.usual
+        return {**dict(self.also), **({self.key: own} if own else {})}
 
 
 FEW = (("spark.sql.shuffle.partitions", "8"),)
 STATIC = (*FEW, ("spark.sql.adaptive.enabled", "false"))
 SORTED = (*FEW, ("spark.sql.autoBroadcastJoinThreshold", "-1"))
+SPLIT = (*SORTED, ("spark.sql.adaptive.advisoryPartitionSizeInBytes", "8m"))
+SKEWED = (*SPLIT, ("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "8m"))
 ZSTD = (*FEW, ("spark.io.compression.codec", "zstd"))
 HEAP = (*FEW, ("spark.driver.memory", "1g"))
 
@@ -47,7 +52,7 @@ ROWS = [
     ("spark.shuffle.unsafe.file.output.buffer", "1k", "shuffle", FEW),
     ("spark.shuffle.sync", "true", "shuffle", FEW),
     ("spark.shuffle.sort.bypassMergeThreshold", "5000", "shuffle", ()),
-    ("spark.shuffle.spill.numElementsForceSpillThreshold", "2000", "sort", FEW),
+    ("spark.shuffle.spill.numElementsForceSpillThreshold", "50000", "sort", FEW),
     ("spark.shuffle.spill.compress", "false", "sort", HEAP),
     ("spark.shuffle.spill.diskWriteBufferSize", "1k", "sort", HEAP),
     ("spark.sql.shuffle.partitions", "2000", "shuffle", STATIC),
@@ -76,13 +81,13 @@ ROWS = [
     ("spark.sql.inMemoryColumnarStorage.batchSize", "10", "cached", FEW),
     ("spark.sql.inMemoryColumnarStorage.enableVectorizedReader", "false", "cached", FEW),
     ("spark.sql.inMemoryColumnarStorage.compressed", "false", "cached", HEAP),
-    ("spark.sql.execution.arrow.pyspark.enabled", "false", "to_pandas", ()),
+    ("spark.sql.execution.arrow.pyspark.enabled", "false", "to_pandas", (), "true"),
     ("spark.sql.execution.arrow.maxRecordsPerBatch", "5", "pandas", FEW),
     ("spark.sql.execution.pandas.udf.buffer.size", "16", "pandas", FEW),
     ("spark.buffer.size", "16", "functions", FEW),
     ("spark.python.worker.reuse", "false", "functions", FEW),
     ("spark.python.worker.reuse", "false", "many_python_tasks", ()),
-    ("spark.python.use.daemon", "false", "many_python_tasks", ()),
+    ("spark.python.use.daemon", "false", "python_groups", ()),
     ("spark.sql.autoBroadcastJoinThreshold", "-1", "small_join", FEW),
     ("spark.sql.adaptive.autoBroadcastJoinThreshold", "-1", "small_join", SORTED),
     ("spark.sql.adaptive.enabled", "false", "shuffle", ()),
@@ -91,12 +96,12 @@ ROWS = [
     ("spark.sql.adaptive.coalescePartitions.initialPartitionNum", "3000", "shuffle", ()),
     ("spark.sql.adaptive.advisoryPartitionSizeInBytes", "16k", "sort", ()),
     ("spark.sql.adaptive.advisoryPartitionSizeInBytes", "4g", "sort", (("spark.sql.adaptive.coalescePartitions.parallelismFirst", "false"),)),
-    ("spark.sql.adaptive.skewJoin.enabled", "false", "skewed_join", SORTED),
-    ("spark.sql.adaptive.skewJoin.skewedPartitionFactor", "1000", "skewed_join", SORTED),
-    ("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100g", "skewed_join", SORTED),
+    ("spark.sql.adaptive.skewJoin.enabled", "false", "skewed_join", SKEWED),
+    ("spark.sql.adaptive.skewJoin.skewedPartitionFactor", "1000", "skewed_join", SKEWED),
+    ("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100g", "skewed_join", SPLIT, "8m"),
     ("spark.sql.execution.useObjectHashAggregateExec", "false", "collections", FEW),
     ("spark.sql.objectHashAggregate.sortBased.fallbackThreshold", "1", "collections", FEW),
-    ("spark.sql.windowExec.buffer.spill.threshold", "100", "window", FEW),
+    ("spark.sql.windowExec.buffer.spill.threshold", "10000", "window", FEW),
     ("spark.sql.windowExec.buffer.in.memory.threshold", "1", "window", FEW),
     ("spark.sql.sortMergeJoinExec.buffer.spill.threshold", "10", "join", SORTED),
     ("spark.sql.sortMergeJoinExec.buffer.in.memory.threshold", "1", "join", SORTED),
@@ -105,6 +110,10 @@ ROWS = [
     ("spark.task.cpus", "2", "sort", FEW),
     ("spark.sql.streaming.stateStore.minDeltasForSnapshot", "1", "state", FEW),
     ("spark.sql.streaming.stateStore.compression.codec", "zstd", "state", FEW),
+    ("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1", "sort", FEW),
+    ("spark.driver.extraJavaOptions", "-Xint", "small_join", FEW),
+    ("spark.python.worker.memory", "1m", "python_groups", ()),
+    ("spark.hadoop.mapreduce.input.fileinputformat.split.maxsize", "50000", "lines", ()),
 ]
 
 PROPERTIES = list(dict.fromkeys(row[0] for row in ROWS))

@@ -35,6 +35,7 @@ def prepare(spark: SparkSession) -> None:
     rows(spark, 1_000_000).write.mode("overwrite").orc(f"{DATA}/rows.orc")
     small = rows(spark, 40_000, 1).withColumn("part", F.col("id") % 300)
     small.repartition(300, "part").write.mode("overwrite").partitionBy("part").parquet(f"{DATA}/parts.parquet")
+    rows(spark, 400_000, 4).write.mode("overwrite").csv(f"{DATA}/rows.csv")
 
 
 @program
@@ -136,6 +137,19 @@ def functions(spark: SparkSession) -> None:
 def many_python_tasks(spark: SparkSession) -> None:
     for _ in range(2):
         spark.sparkContext.parallelize(range(40_000), 120).map(lambda n: n * n % 7).sum()
+
+
+@program
+def python_groups(spark: SparkSession) -> None:
+    for _ in range(2):
+        pairs = spark.sparkContext.parallelize(range(400_000), 8).map(lambda n: (n % 40_000, f"text of row {n}"))
+        pairs.groupByKey(8).mapValues(len).values().sum()
+
+
+@program
+def lines(spark: SparkSession) -> None:
+    for _ in range(2):
+        spark.sparkContext.textFile(f"{DATA}/rows.csv").filter(lambda line: line.startswith("7")).count()
 
 
 @program
