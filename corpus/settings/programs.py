@@ -173,7 +173,7 @@ def many_folders(spark: SparkSession) -> None:
 @program
 def state(spark: SparkSession) -> None:
     source = spark.readStream.schema("id long, key int, amount double, text string").option("maxFilesPerTrigger", 1)
-    counts = source.parquet(f"{DATA}/rows.parquet").groupBy("id").count()
+    counts = source.parquet(f"{DATA}/rows.parquet").groupBy(F.col("id") % 200_000).count()
     query = counts.writeStream.format("noop").outputMode("update").trigger(availableNow=True).start()
     query.awaitTermination()
 

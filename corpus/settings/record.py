@@ -2,7 +2,8 @@
 """Record runs with one bad setting each, and their twins with the default: python3 corpus/settings/record.py [NAME ...]
 
 Cases that run the same program with the same other settings share a twin. A run that has a log is left out, so that an
-interrupted recording goes on where it ended. Each run waits for an idle machine, and is repeated if that did not stay so.
+interrupted recording goes on where it ended. Single pairs differ by some percent: --again repeats those. Each run waits for
+an idle machine, and is repeated if that did not stay so.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Dict, Tuple
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "tests" / "record"))
@@ -29,27 +31,41 @@ LONGEST_S = 240  # a bad run that takes longer says no more
 FOREIGN_SHARE = {"write": 0.5, "many_python_tasks": 0.5, "functions": 0.5, "python_groups": 0.5}
 
 
+def run(name: str, case: Case, bad: bool, venv: Path, options: argparse.Namespace) -> Tuple[Path, quiet.Row]:
+    """One run on an idle machine: its log and its times."""
+    program = sr.Run(name, HERE / "programs.py", conf=case.conf(bad), args=[case.program], timeout_s=LONGEST_S)
+    return quiet.repeat(
+        name,
+        lambda: quiet.run(
+            venv,
+            options.workdir,
+            program,
+            foreign_share=FOREIGN_SHARE.get(case.program, quiet.FOREIGN_SHARE),
+            environment={"PYTHONPATH": str(options.packages)},
+            draft=options.draft,
+        ),
+    )
+
+
 def record(name: str, case: Case, bad: bool, venv: Path, options: argparse.Namespace) -> int:
     """Milliseconds that the run took; it is recorded unless it has a log."""
     kept = options.logs / f"{name}.zst"
     times = options.workdir / f"{name}.json"
     if not kept.exists() or not times.exists():
-        program = sr.Run(name, HERE / "programs.py", conf=case.conf(bad), args=[case.program], timeout_s=LONGEST_S)
-        packages = {"PYTHONPATH": str(options.packages)}
-        log, row = quiet.repeat(
-            name,
-            lambda: quiet.run(
-                venv,
-                options.workdir,
-                program,
-                foreign_share=FOREIGN_SHARE.get(case.program, quiet.FOREIGN_SHARE),
-                environment=packages,
-                draft=options.draft,
-            ),
-        )
+        log, row = run(name, case, bad, venv, options)
         sr.compress(log, kept)
         times.write_text(json.dumps(row), encoding="utf-8")
     return int(json.loads(times.read_text(encoding="utf-8"))["wall_ms"])
+
+
+def repeat(case: Case, row: Dict[str, Any], venv: Path, options: argparse.Namespace) -> None:
+    """Run both again, in turns, up to the number that is asked for: only their times are kept."""
+    for name, bad in ((case.twin, False), (case.name, True)) * options.again:
+        times = row.setdefault("bad_again_ms" if bad else "twin_again_ms", [])
+        if len(times) < options.again:
+            log, measured = run(name, case, bad, venv, options)
+            log.unlink()
+            times.append(int(measured["wall_ms"]))
 
 
 def prepare(venv: Path, options: argparse.Namespace) -> None:
@@ -67,6 +83,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--packages", type=sr.absolute_path, default=sr.DEFAULT_CACHE / "pyrometer-arrow",
                         help="folder with pandas and pyarrow (tests/prepare.py makes it)")
     parser.add_argument("--logs", type=sr.absolute_path, default=HERE / "logs")
+    parser.add_argument("--again", type=int, default=0, help="run the pairs of NAME this number of times more")
     parser.add_argument("--draft", action="store_true", help="also on a busy machine, to try a program")
     options = parser.parse_args(argv)
     venv = sr.make_venv(options.cache, SPARK_3)
@@ -79,10 +96,14 @@ def main(argv: Sequence[str]) -> int:
     for case in CASES:
         if options.names and case.name not in options.names:
             continue
-        row = {"key": case.key, "value": case.value, "held_out": case.held_out, "twin": case.twin}
+        row: Dict[str, Any] = rows.get(case.name, {})
+        row.update(key=case.key, value=case.value, held_out=case.held_out, twin=case.twin)
         try:
-            row["twin_ms"] = record(case.twin, case, False, venv, options)
-            row["bad_ms"] = record(case.name, case, True, venv, options)
+            if options.again:
+                repeat(case, row, venv, options)
+            else:
+                row["twin_ms"] = record(case.twin, case, False, venv, options)
+                row["bad_ms"] = record(case.name, case, True, venv, options)
         except (RuntimeError, subprocess.TimeoutExpired, quiet.BusyMachineError) as error:
             print(f"{case.name}: {error}", file=sys.stderr, flush=True)
             failed += 1
