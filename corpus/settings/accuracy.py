@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -39,6 +39,14 @@ def names(report: Json, key: str) -> bool:
     return any(key in finding["cause"] for finding in report["findings"] if finding["severity"] != "low")
 
 
+def said_ms(report: Json, key: str) -> Optional[float]:
+    """What the report says that the value costs, where a rule measures this."""
+    for finding in report["findings"]:
+        if finding["id"] == f"costly-setting:{key}":
+            return next(row["value"] for row in finding["evidence"] if row["metric"] == "cost_wall_ms")
+    return None
+
+
 def judge(binary: Path, logs: Path, name: str, row: Json) -> Json:
     bad_ms = median([row["bad_ms"], *row.get("bad_again_ms", [])])
     twin_ms = median([row["twin_ms"], *row.get("twin_again_ms", [])])
@@ -51,6 +59,7 @@ def judge(binary: Path, logs: Path, name: str, row: Json) -> Json:
         "twin_ms": twin_ms,
         "effect": slower >= max(SLOWER_SHARE * twin_ms, SLOWER_MS),
         "named": names(report, row["key"]),
+        "said_ms": said_ms(report, row["key"]),
         "first": bool(report["actions"]) and row["key"] in report["actions"][0]["config"],
         "twin_named": names(report_of(binary, logs / f"{row['twin']}.zst"), row["key"]),
     }
@@ -85,6 +94,18 @@ def table(rows: List[Json]) -> List[str]:
     return lines
 
 
+def costs(rows: List[Json]) -> List[str]:
+    """What values cost by the report, against how much longer the runs took."""
+    lines = ["| setting | value | program | longer, s | said to cost, s | held-out |", "| --- | --- | --- | --- | --- | --- |"]
+    for row in sorted(rows, key=lambda row: row["twin_ms"] - row["bad_ms"]):
+        if row["said_ms"] is not None:
+            program = row["name"].rpartition("-")[2]
+            longer, said = (row["bad_ms"] - row["twin_ms"]) / 1000, row["said_ms"] / 1000
+            cells = [f"`{row['key']}`", f"`{row['value']}`", program, f"{longer:.1f}", f"{said:.1f}", "yes" if row["held_out"] else ""]
+            lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", type=Path, default=ROOT / "build" / "pyrometer")
@@ -102,7 +123,7 @@ def main(argv: Sequence[str]) -> int:
     lines = table(rows)
     print("\n".join(lines))
     if options.write:
-        update(ROOT / "docs" / "accuracy.md", "settings/accuracy.py", {"settings": lines})
+        update(ROOT / "docs" / "accuracy.md", "settings/accuracy.py", {"settings": lines, "costs": costs(rows)})
     return 0
 
 

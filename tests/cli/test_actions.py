@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, binary_path, run_command
 
-LOGS = sorted(ROOT.glob("corpus/logs/*.zst"))
+LOGS = sorted([*ROOT.glob("corpus/logs/*.zst"), *ROOT.glob("corpus/settings/logs/*.zst")])
 
 
 def report_of(path: Path) -> dict:
@@ -147,3 +147,11 @@ def test_the_report_begins_with_what_to_do(form: str) -> None:
     for action in actions:
         for key, value in action["config"].items():
             assert f"{key}={value}" in text[places[0] : places[-1]]
+
+
+def test_what_no_model_knows_is_said_with_what_its_findings_cost() -> None:
+    path = ROOT / "corpus" / "settings" / "logs" / "sql-files-minPartitionNum-2000-scan.zst"
+    run = run_command([str(binary_path()), "diagnose", "--width", "200", str(path)])
+    action = next(action for action in report_of(path)["actions"] if not action["saves"]["basis"])
+    assert action["config"] == {"spark.sql.files.minPartitionNum": "2"}
+    assert re.search(r"Time saved: not known; what it cures costs \d", run.out.decode())

@@ -52,3 +52,4 @@ def test_defaults_are_never_blamed(judged: List[Dict[str, Any]]) -> None:
 def test_the_page_is_current(judged: List[Dict[str, Any]]) -> None:
     page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
     assert "\n".join(accuracy.table(judged)) in page
+    assert "\n".join(accuracy.costs(judged)) in page

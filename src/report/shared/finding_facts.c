@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyze/app_facts.h"
+#include "base/numbers/saturate.h"
 #include "report/cost/cost.h"
 #include "text/escape.h"
 #include "text/humanize.h"
@@ -81,6 +82,21 @@ static void add_place(struct pyro_strbuf *buffer, size_t from, const char *word,
     pyro_strbuf_add_char(buffer, ' ');
 }
 
+/* Where no model knows what an action saves, what it cures says how much there is to win. */
+static void add_cured_costs(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis,
+                            const struct pyro_action *action)
+{
+    int64_t ms = 0;
+    for (size_t i = 0; i < action->cure_count; i++) {
+        int64_t cost = diagnosis->findings[action->cures[i]].costs.wall_ms;
+        ms = cost > 0 ? pyro_add_saturating(ms, cost) : ms;
+    }
+    if (ms == 0)
+        return;
+    pyro_strbuf_add_text(buffer, "; what it cures costs ");
+    pyro_human_ms(buffer, ms);
+}
+
 void pyro_fact_action_saves(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis,
                             const struct pyro_action *action)
 {
@@ -94,6 +110,8 @@ void pyro_fact_action_saves(struct pyro_strbuf *buffer, const struct pyro_diagno
         }
     } else {
         pyro_fact_saves(buffer, diagnosis->app, saves);
+        if (saves->basis == PYRO_BASIS_NONE)
+            add_cured_costs(buffer, diagnosis, action);
     }
     if (diagnosis->cost && diagnosis->cost->money.known && saves->cost > 0) {
         pyro_strbuf_add_text(buffer, ", ");
