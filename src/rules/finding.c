@@ -102,12 +102,20 @@ void pyro_advice_set(struct pyro_rule_context *context, struct pyro_advice *advi
 {
     if (!advice || advice->setting_count >= PYRO_SETTINGS_MAX)
         return;
-    if (!pyro_predicted_is_known(pyro_slice_from(key)) && !leaves_symptom(key)) {
+    if (pyro_predicted_is_known(pyro_slice_from(key)) || leaves_symptom(key)) {
+        pyro_advice_configure(context, advice, key, value);
+    } else {
         advice->code =
             pyro_say(context, "%.*s%s--conf %s=%.*s", (int)advice->code.len, advice->code.ptr ? advice->code.ptr : "",
                      advice->code.len ? "\n" : "", key, (int)value.len, value.ptr ? value.ptr : "");
-        return;
     }
+}
+
+void pyro_advice_configure(struct pyro_rule_context *context, struct pyro_advice *advice, const char *key,
+                           struct pyro_slice value)
+{
+    if (!advice || advice->setting_count >= PYRO_SETTINGS_MAX)
+        return;
     if (!advice->settings)
         advice->settings = pyro_arena_array(context->arena, PYRO_SETTINGS_MAX, sizeof(*advice->settings));
     if (!advice->settings || !value.ptr) {

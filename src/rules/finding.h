@@ -20,8 +20,12 @@ void pyro_finding_merged(struct pyro_rule_context *context, struct pyro_finding 
 /* Adds advice with its sentence and how to verify it; NULL beyond the maximum or without memory. */
 struct pyro_advice *pyro_finding_advise(struct pyro_rule_context *context, struct pyro_finding *finding,
                                         struct pyro_slice text, const char *verify);
+/* Adds a setting; as code where neither a model nor a symptom knows the property. */
 void pyro_advice_set(struct pyro_rule_context *context, struct pyro_advice *advice, const char *key,
                      struct pyro_slice value);
+/* ... as a setting in any case. `key` is static text. */
+void pyro_advice_configure(struct pyro_rule_context *context, struct pyro_advice *advice, const char *key,
+                           struct pyro_slice value);
 /* Names the failure that the settings prevent: they are advised although they save no time. Static text. */
 void pyro_advice_prevents(struct pyro_advice *advice, const char *failure);
 /* Another value for what the advice before it sets: the simulator compares them. */

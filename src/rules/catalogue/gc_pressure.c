@@ -100,19 +100,18 @@ static void advise_heap(struct pyro_rule_context *context, struct pyro_finding *
 
 static void advise_collector(struct pyro_rule_context *context, struct pyro_finding *finding)
 {
-    static const char *const sizes[] = {"-Xmn", "-XX:NewSize", "-XX:MaxNewSize", "-XX:NewRatio"};
-    static const char *const one_thread[] = {"-XX:+UseSerialGC"};
+    enum { SIZES = 4 };
     static const char *const dropped[] = {"-Xmn",
                                           "-XX:NewSize",
                                           "-XX:MaxNewSize",
                                           "-XX:NewRatio",
-                                          "-XX:+UseSerialGC",
+                                          [SIZES] = "-XX:+UseSerialGC",
                                           "-XX:+UseParallelGC",
                                           "-XX:+UseConcMarkSweepGC",
                                           "-XX:+UseG1GC"};
     struct pyro_slice options = pyro_jvm_options(context->app);
-    bool young = pyro_jvm_option(options, sizes, sizeof(sizes) / sizeof(sizes[0])).ptr != NULL;
-    if (!young && !pyro_jvm_option(options, one_thread, 1).ptr)
+    bool young = pyro_jvm_option(options, dropped, SIZES).ptr != NULL;
+    if (!young && !pyro_jvm_option(options, &dropped[SIZES], 1).ptr)
         return;
     struct pyro_advice *advice =
         pyro_finding_advise(context, finding,

@@ -7,8 +7,8 @@
 #include "rules/finding.h"
 #include "rules/fixes/jvm_options.h"
 
-/* Share of the processor time that code takes longer with the option. That of
- * level 1 was measured (corpus/settings); the others are known for their order of magnitude only. */
+/* Share of the processor time that code takes longer with the option. That of level 1 was measured (corpus/settings);
+ * the others are known for their order of magnitude only. */
 static const char *const options[] = {"-Xint$",
                                       "-Djava.compiler=NONE$",
                                       "-XX:TieredStopAtLevel=0$",

@@ -29,11 +29,10 @@ struct looking {
     const struct pyro_suspect *suspect;
     const struct pyro_plan_tree *plan;
     double rows, batches; /* counted of what is slow */
-    double least_ms;      /* what it costs at least, also in the operators above */
-    ptrdiff_t stage;      /* where it costs that, and nothing else; -1: where the operator ran */
+    ptrdiff_t stage;      /* where it costs time; -1: where the operator ran */
 };
 
-/* The share of the operator's time that the symptom costs; 0: it does not show it. */
+/* Task time that the symptom costs because of the operator, ms; 0: it does not show it. */
 typedef double look(struct looking *looking, uint32_t op);
 
 static ptrdiff_t stage_of(const struct looking *looking, uint32_t op)
@@ -59,16 +58,18 @@ static struct looking measure(struct pyro_rule_context *context, const struct py
             continue;
         for (uint32_t i = 0; i < looking.plan->count; i++) {
             const struct pyro_plan_op *op = &looking.plan->ops[i];
-            looking.least_ms = 0;
             looking.stage = -1;
-            double share = op->repeated || op->engine != PYRO_ENGINE_SPARK ? 0 : asked(&looking, i);
-            if (share > 0)
-                spend(&looking, i,
-                      looking.stage >= 0 ? looking.least_ms : fmax(share * pyro_real(op->time_ms), looking.least_ms),
-                      ret);
+            double ms = op->repeated || op->engine != PYRO_ENGINE_SPARK ? 0 : asked(&looking, i);
+            if (ms > 0)
+                spend(&looking, i, ms, ret);
         }
     }
     return looking;
+}
+
+static double time_of(const struct looking *looking, uint32_t op, double share)
+{
+    return share * pyro_real(looking->plan->ops[op].time_ms);
 }
 
 static bool is_about(const struct looking *looking, const char *word)
@@ -120,7 +121,7 @@ static double look_interpreted(struct looking *looking, uint32_t op)
 {
     if (!is_compilable(&looking->plan->ops[op]) || is_compiled(looking->plan, op))
         return 0;
-    return is_about(looking, ".factoryMode") ? INTERPRETED_SHARE : SLOWER_SHARE;
+    return time_of(looking, op, is_about(looking, ".factoryMode") ? INTERPRETED_SHARE : SLOWER_SHARE);
 }
 
 void pyro_measure_interpreted(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
@@ -148,9 +149,9 @@ static double look_row_reads(struct looking *looking, uint32_t op)
     if (!is_scan(looking, op) || !pyro_slice_is(batched, "false"))
         return 0;
     ptrdiff_t stage = stage_of(looking, op);
-    if (stage >= 0 && pyro_op_metric(plan, op, PYRO_METRIC_SCAN_TIME) == PYRO_NONE)
-        looking->least_ms = SLOWER_SHARE * pyro_real(app->stages.items[stage].run_ms);
-    return SLOWER_SHARE;
+    bool timed = stage < 0 || pyro_op_metric(plan, op, PYRO_METRIC_SCAN_TIME) != PYRO_NONE;
+    double all = timed ? 0 : SLOWER_SHARE * pyro_real(app->stages.items[stage].run_ms);
+    return fmax(time_of(looking, op, SLOWER_SHARE), all);
 }
 
 void pyro_measure_row_reads(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
@@ -172,7 +173,7 @@ static double look_unfiltered(struct looking *looking, uint32_t op)
         return 0;
     double read = pyro_real(pyro_op_rows(plan, op)), kept = pyro_real(pyro_op_rows(plan, filter));
     bool known = pyro_op_rows(plan, filter) != PYRO_NONE;
-    return known && read > 0 && kept <= SELECTIVE * read ? 1 - kept / read : 0;
+    return known && read > 0 && kept <= SELECTIVE * read ? time_of(looking, op, 1 - kept / read) : 0;
 }
 
 void pyro_measure_unfiltered(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
@@ -195,13 +196,12 @@ static double in_small_batches(struct looking *looking, uint32_t op)
 {
     double batches = batches_of(looking->plan, op), rows = pyro_real(pyro_op_rows(looking->plan, op));
     if (batches <= 0)
-        return looking->suspect->factor >= FAR ? SLOWER_SHARE : 0;
+        return looking->suspect->factor >= FAR ? time_of(looking, op, SLOWER_SHARE) : 0;
     if (rows / batches >= FEW_ROWS)
         return 0;
     looking->rows += rows;
     looking->batches += batches;
-    looking->least_ms = batches * BATCH_MS;
-    return SLOWER_SHARE;
+    return fmax(time_of(looking, op, SLOWER_SHARE), batches * BATCH_MS);
 }
 
 static struct pyro_slice say_batches(const struct looking *looking)
@@ -253,8 +253,7 @@ static double look_cache_batches(struct looking *looking, uint32_t op)
     looking->rows += rows;
     looking->batches += batches;
     looking->stage = maker;
-    looking->least_ms = batches * CACHE_BATCH_MS;
-    return SLOWER_SHARE;
+    return batches * CACHE_BATCH_MS;
 }
 
 void pyro_measure_cache_batches(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
@@ -266,7 +265,7 @@ void pyro_measure_cache_batches(struct pyro_rule_context *context, const struct 
 
 static double look_cache_rows(struct looking *looking, uint32_t op)
 {
-    return looking->plan->ops[op].class == PYRO_OPERATOR_CACHE ? SLOWER_SHARE : 0;
+    return looking->plan->ops[op].class == PYRO_OPERATOR_CACHE ? time_of(looking, op, SLOWER_SHARE) : 0;
 }
 
 void pyro_measure_cache_rows(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
@@ -284,14 +283,12 @@ static double look_python(struct looking *looking, uint32_t op)
         (is_about(looking, ".python.udf.") && !pickled) || (is_about(looking, ".arrow.") && pickled))
         return 0;
     if (!is_about(looking, ".arrow.maxRecordsPerBatch"))
-        return SLOWER_SHARE;
+        return time_of(looking, op, SLOWER_SHARE);
     double rows = pyro_real(pyro_op_rows(looking->plan, op));
     double each = pyro_setting_magnitude(looking->suspect->row, looking->suspect->value);
-    looking->stage = stage_of(looking, op);
     looking->rows += rows;
     looking->batches += ceil(rows / each);
-    looking->least_ms = ceil(rows / each) * ARROW_BATCH_MS;
-    return SLOWER_SHARE;
+    return ceil(rows / each) * ARROW_BATCH_MS;
 }
 
 void pyro_measure_python(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
@@ -307,9 +304,9 @@ static double look_sort_aggregate(struct looking *looking, uint32_t op)
 {
     const struct pyro_plan_tree *plan = looking->plan;
     if (is_named(&plan->ops[op], "SortAggregate"))
-        return SLOWER_SHARE;
+        return time_of(looking, op, SLOWER_SHARE);
     uint32_t above = plan->ops[op].class == PYRO_OPERATOR_SORT ? pyro_op_consumer(plan, op) : PYRO_NO_OP;
-    return above != PYRO_NO_OP && is_named(&plan->ops[above], "SortAggregate") ? 1 : 0;
+    return above != PYRO_NO_OP && is_named(&plan->ops[above], "SortAggregate") ? time_of(looking, op, 1) : 0;
 }
 
 void pyro_measure_sort_aggregate(struct pyro_rule_context *context, const struct pyro_suspect *suspect,
@@ -322,7 +319,8 @@ static double look_sort_fallback(struct looking *looking, uint32_t op)
 {
     const struct pyro_plan_tree *plan = looking->plan;
     bool objects = is_named(&plan->ops[op], "ObjectHashAggregate");
-    return objects && pyro_op_amount(plan, op, PYRO_METRIC_SORT_FALLBACK_TASKS) > 0 ? SLOWER_SHARE : 0;
+    bool fell_back = objects && pyro_op_amount(plan, op, PYRO_METRIC_SORT_FALLBACK_TASKS) > 0;
+    return fell_back ? time_of(looking, op, SLOWER_SHARE) : 0;
 }
 
 void pyro_measure_sort_fallback(struct pyro_rule_context *context, const struct pyro_suspect *suspect,

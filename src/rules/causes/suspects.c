@@ -195,14 +195,6 @@ struct pyro_advice *pyro_suspect_advise(struct pyro_rule_context *context, struc
             : pyro_say(context, "Set %s back to %s, Spark's default: it is %s here (%s).", key, usual, value,
                        suspect->row->changes);
     struct pyro_advice *advice = pyro_finding_advise(context, finding, text, verify);
-    if (suspect->is_option && advice) { /* such a list is otherwise shown as code: no model knows it */
-        advice->settings = pyro_arena_array(context->arena, PYRO_SETTINGS_MAX, sizeof(*advice->settings));
-        context->failed |= !advice->settings;
-        if (advice->settings)
-            advice->settings[advice->setting_count++] =
-                (struct pyro_setting){pyro_slice_from(suspect->row->key), suspect->usual};
-        return advice;
-    }
-    pyro_advice_set(context, advice, suspect->row->key, suspect->usual);
+    pyro_advice_configure(context, advice, suspect->row->key, suspect->usual);
     return advice;
 }
