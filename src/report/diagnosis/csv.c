@@ -1,5 +1,6 @@
 /* CSV (RFC 4180): one row a finding. Applications without findings have no row; the other formats say that they are
  * well. */
+#include "advice/fix.h"
 #include "report/renderers.h"
 #include "report/shared/finding_facts.h"
 #include "text/escape.h"
@@ -22,21 +23,11 @@ static void int_field(struct pyro_strbuf *buffer, int64_t value)
     pyro_strbuf_add_char(buffer, ',');
 }
 
-/* The number of the action that cures it, of which 1 is the first to do; 0: none. */
-static int64_t action_of(const struct pyro_diagnosis *diagnosis, size_t index)
-{
-    for (size_t i = 0; i < diagnosis->action_count; i++)
-        for (size_t k = 0; k < diagnosis->actions[i].cure_count; k++)
-            if (diagnosis->actions[i].cures[k] == index)
-                return (int64_t)i + 1;
-    return 0;
-}
-
-static void write_row(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis, size_t index)
+static void write_row(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis,
+                      const struct pyro_finding *finding)
 {
     const struct pyro_app *app = diagnosis->app;
-    const struct pyro_finding *finding = &diagnosis->findings[index];
-    int64_t action = action_of(diagnosis, index);
+    const struct pyro_action *action = pyro_action_of(diagnosis, finding);
     text_field(buffer, app->application.id);
     text_field(buffer, finding->id);
     text_field(buffer, pyro_slice_from(finding->rule->id));
@@ -69,8 +60,8 @@ static void write_row(struct pyro_strbuf *buffer, const struct pyro_diagnosis *d
     int_field(buffer, finding->costs.wall_ms);
     int_field(buffer, finding->costs.core_ms);
     text_field(buffer, app->application.outcome);
-    if (action)
-        pyro_strbuf_add_int(buffer, action);
+    if (action) /* its number, of which 1 is the first to do */
+        pyro_strbuf_add_int(buffer, action - diagnosis->actions + 1);
     pyro_strbuf_add_text(buffer, "\r\n");
 }
 
@@ -88,7 +79,7 @@ static void csv_report(struct pyro_output *output, const struct pyro_diagnosis *
     if (!many)
         pyro_strbuf_add_text(&output->buffer, header);
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
-        write_row(&output->buffer, diagnosis, i);
+        write_row(&output->buffer, diagnosis, &diagnosis->findings[i]);
         pyro_output_flush(output, false);
     }
 }
