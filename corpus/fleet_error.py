@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any, Dict, Iterable, List, Optional
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "oracle"))
@@ -152,6 +152,77 @@ def model_table(rows: List[Row]) -> List[str]:
     return lines
 
 
+# ---- configurations that are hidden ----
+
+
+def shape_of(row: Row) -> Tuple[int, int]:
+    return row["executors"], row["cores"]
+
+
+def hide(binary: str, folder: Path, measured: List[Row], hidden: Tuple[int, int]) -> Row:
+    """Return what `suggest` says when no run of a configuration is known, with a deadline that this one meets."""
+    took = [row["wall_ms"] for row in measured if shape_of(row) == hidden]
+    logs = [row["log"] for row in measured if shape_of(row) != hidden]
+    store = make_store(binary, folder, logs)
+    deadline = f"{round(1.1 * median(took) / 1000)}s"
+    return json.loads(run(binary, "suggest", "--app", measured[0]["application"], "--store", store, "--format", "json", "--deadline", deadline))
+
+
+def suggested_shape(suggestion: Row) -> Tuple[int, int]:
+    settings, now = suggestion["settings"], suggestion["current"]
+    executors = settings.get("spark.executor.instances", settings.get("spark.dynamicAllocation.maxExecutors", now["executors"]))
+    return int(executors), int(settings.get("spark.executor.cores", now["cores_per_executor"]))
+
+
+def judge_hidden(binary: str, folder: Path, document: Row, measured: List[Row]) -> Row:
+    """Return the line of one application: how its configurations are predicted when each is left out in turn."""
+    best = next((m["unseen"] for m in document["models"] if m["name"] == document["best_unseen"]), None)
+    errors, inside, never, worse = [], [], 0, 0
+    for one in best["predicted"] if best else []:
+        errors.append(abs(one["predicted_ms"] / one["observed_ms"] - 1))
+        low, high = 1 + best["interval"]["low"], 1 + best["interval"]["high"]
+        inside.append(one["predicted_ms"] * low <= one["observed_ms"] <= one["predicted_ms"] * high)
+    shapes = sorted({shape_of(row) for row in measured})
+    for number, hidden in enumerate(shapes):
+        suggestion = hide(binary, folder / str(number), measured, hidden)
+        if not suggestion["settings"]:
+            continue
+        never += suggestion["basis"]["never_ran"]
+        shape, now = suggested_shape(suggestion), suggestion["current"]
+        then, before = ([row for row in measured if shape_of(row) == s] for s in (shape, (now["executors"], now["cores_per_executor"])))
+        if then and before:
+            walls = [median(row["wall_ms"] for row in some) for some in (then, before)]
+            cores = [wall * some[0]["executors"] * some[0]["cores"] for wall, some in zip(walls, (then, before))]
+            worse += walls[0] > walls[1] and cores[0] > cores[1]
+    return {
+        "application": document["application"],
+        "split": measured[0]["split"],
+        "shapes": len(shapes),
+        "best": document["best_unseen"],
+        "errors": errors,
+        "inside": inside,
+        "never": never,
+        "worse": worse,
+    }
+
+
+def hidden_table(rows: List[Row]) -> List[str]:
+    lines = [
+        "| application | split | configurations | model | median error % | in the interval | suggestions that never ran | slower and more expensive |",
+        "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: |",
+    ]
+
+    def line(name: str, split: str, some: List[Row], model: str) -> str:
+        errors, inside = ([one for row in some for one in row[key]] for key in ("errors", "inside"))
+        middle = percent(median(errors)) if errors else "-"
+        counts = " | ".join(str(sum(row[key] for row in some)) for key in ("never", "worse"))
+        return f"| {name} | {split} | {sum(row['shapes'] for row in some)} | {model} | {middle} | {sum(inside)} of {len(inside)} | {counts} |"
+
+    lines += [line(row["application"], row["split"], [row], row["best"] or "-") for row in rows]
+    lines.append(line("held-out", "", [row for row in rows if row["split"] == "held-out"], ""))
+    return [*lines, line("all", "", rows, "")]
+
+
 # ---- suggestions ----
 
 
@@ -209,13 +280,15 @@ def sections(binary: str, folder: Path) -> Dict[str, List[str]]:
     """Return the generated parts of the page by name."""
     recorded = manifest()
     store = make_store(binary, folder / "runs", (row["log"] for row in recorded["runs"]))
-    rows = []
+    rows, hidden = [], []
     for name in dict.fromkeys(row["application"] for row in recorded["runs"]):
         document = json.loads(run(binary, "fleet", "model", name, store, "--format", "json"))
-        rows.append(evaluate(document, [row for row in recorded["runs"] if row["application"] == name]))
+        measured = [row for row in recorded["runs"] if row["application"] == name]
+        rows.append(evaluate(document, measured))
+        hidden.append(judge_hidden(binary, folder / name, document, measured))
     compared = [entry for entry in recorded["suggested"] if entry["default"] and entry["suggested"]]
     core_ms = core_times(binary, folder / "compared", compared)
-    return {"models": model_table(rows), "suggestions": suggestion_table(compared, core_ms)}
+    return {"models": model_table(rows), "hidden": hidden_table(hidden), "suggestions": suggestion_table(compared, core_ms)}
 
 
 def suggest(binary: str, folder: Path, name: str, options: List[str]) -> str:

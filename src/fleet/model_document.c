@@ -1,5 +1,6 @@
 /* The models of one application, as text and JSON (pyrometer.fleet_model/1). */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/options.h"
 #include "fleet/suggest/simulate_logs.h"
@@ -11,7 +12,35 @@ struct document {
     struct pyro_slice application;
     struct pyro_suggest_history history;
     struct pyro_fleet_models models;
+    struct pyro_slice missing; /* why no run counts; null: some do */
 };
+
+static void write_unseen(struct pyro_json_writer *json, const struct pyro_fleet_unseen *unseen)
+{
+    if (!unseen->usable) {
+        pyro_json_null(json, "unseen");
+        return;
+    }
+    pyro_json_begin(json, "unseen", '{');
+    pyro_json_bool(json, "assumed", unseen->assumed);
+    pyro_json_count(json, "configurations", unseen->configurations);
+    pyro_json_count(json, "predictions", unseen->predictions);
+    pyro_json_real(json, "error", unseen->error);
+    pyro_json_begin(json, "interval", '{');
+    pyro_json_real(json, "low", unseen->low);
+    pyro_json_real(json, "high", unseen->high);
+    pyro_json_end(json, '}');
+    pyro_json_begin(json, "predicted", '[');
+    for (size_t i = 0; i < unseen->predictions; i++) {
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_int(json, "start_ms", unseen->predicted[i].start_ms);
+        pyro_json_real(json, "predicted_ms", unseen->predicted[i].predicted_ms);
+        pyro_json_real(json, "observed_ms", unseen->predicted[i].observed_ms);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+    pyro_json_end(json, '}');
+}
 
 static void write_fit(struct pyro_json_writer *json, const struct pyro_fleet_fit *fit,
                       const struct pyro_fleet_model_info *info)
@@ -36,6 +65,7 @@ static void write_fit(struct pyro_json_writer *json, const struct pyro_fleet_fit
     } else {
         pyro_json_null(json, "interval");
     }
+    write_unseen(json, &fit->unseen);
     pyro_json_string(json, "missing", fit->missing);
     pyro_json_begin(json, "predicted", '[');
     for (size_t i = 0; i < fit->predictions; i++) {
@@ -69,8 +99,13 @@ static void write_json(struct pyro_output *output, const struct document *docume
     pyro_json_int(&json, "last_start_ms", history->completed ? history->completed->start_ms : PYRO_NONE);
     pyro_json_end(&json, '}');
     pyro_json_line(&json);
+    pyro_json_text(&json, "missing", document->missing);
+    pyro_json_line(&json);
     pyro_json_string(&json, "best",
                      document->models.best >= 0 ? pyro_fleet_model_infos[document->models.best].name : NULL);
+    pyro_json_string(&json, "best_unseen",
+                     document->models.best_unseen >= 0 ? pyro_fleet_model_infos[document->models.best_unseen].name
+                                                       : NULL);
     pyro_json_line(&json);
     pyro_json_begin(&json, "models", '[');
     for (int i = 0; i < PYRO_FLEET_MODELS; i++)
@@ -89,16 +124,31 @@ static void write_text(struct pyro_strbuf *text, const struct document *document
                        history->count == 1 ? "s" : "");
     if (history->outliers > 0)
         pyro_strbuf_printf(text, ", %zu outlier%s left out", history->outliers, history->outliers == 1 ? "" : "s");
-    pyro_strbuf_printf(text, "\n\n%-10s %-8s %-6s %-16s %s\n", "Model", "Error", "Runs", "Interval", "Formula");
+    if (document->missing.ptr) {
+        pyro_strbuf_add_text(text, "\nMissing: ");
+        pyro_strbuf_add_slice(text, document->missing);
+        pyro_strbuf_add_text(text, ".\n");
+        return;
+    }
+    pyro_strbuf_printf(text, "\n\n%-10s %-8s %-6s %-16s %-8s %s\n", "Model", "Error", "Runs", "Interval", "New",
+                       "Formula");
     for (int i = 0; i < PYRO_FLEET_MODELS; i++) {
         const struct pyro_fleet_fit *fit = &document->models.fits[i];
         const struct pyro_fleet_model_info *info = &pyro_fleet_model_infos[i];
-        if (fit->usable)
-            pyro_strbuf_printf(text, "%-10s %5.1f %%  %-6zu %+6.1f..%+.1f %%  %s%s\n", info->name, 100 * fit->error,
-                               fit->runs, 100 * fit->low, 100 * fit->high, info->formula,
-                               document->models.best == i ? "  (best)" : "");
-        else
+        if (!fit->usable) {
             pyro_strbuf_printf(text, "%-10s needs %s\n", info->name, fit->missing);
+            continue;
+        }
+        char unseen[16] = "-";
+        if (fit->unseen.usable)
+            snprintf(unseen, sizeof(unseen), "%.1f %%", fmin(100 * fit->unseen.error, 1e6));
+        bool best = document->models.best == i, best_unseen = document->models.best_unseen == i;
+        pyro_strbuf_printf(text, "%-10s %5.1f %%  %-6zu %+6.1f..%+.1f %%  %-8s %s%s\n", info->name, 100 * fit->error,
+                           fit->runs, 100 * fit->low, 100 * fit->high, unseen, info->formula,
+                           best && best_unseen ? "  (best)"
+                           : best              ? "  (best of what ran)"
+                           : best_unseen       ? "  (best of what never ran)"
+                                               : "");
     }
 }
 
@@ -110,6 +160,8 @@ static enum pyro_status fit(pyro_store *store, bool without_logs, const struct p
     PYRO_TRY(pyro_history_read(store, NULL, document->application, arena, &rows, &count, error));
     if (!pyro_history_choose(rows, count, pyro_store_now_ms(), arena, &document->history))
         return pyro_no_memory(error);
+    PYRO_TRY(pyro_history_explain(store, NULL, document->application, rows, count, document->history.count, arena,
+                                  &document->missing, error));
     struct pyro_replays replays;
     pyro_replays_init(&replays, &document->history, options);
     const struct pyro_suggest_simulator simulator = pyro_replays_simulator(&replays);

@@ -131,7 +131,7 @@ def test_any_number_of_applications(pyrometer: Command, store: Path, nightly: Ru
 
 def test_policy(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811
     policy = tmp_path / "crawl.yaml"
-    policy.write_text("policy:\n  max_cores: 2\n", encoding="utf-8")
+    policy.write_text("policy:\n  max_cores: 2\n  max_executors: 9\n", encoding="utf-8")
     assert suggested(pyrometer, store, "--deadline", "80s", "--policy", policy)["settings"] == {}
     policy.write_text("policy:\n  enabled: false\n", encoding="utf-8")
     assert "policy turns" in suggested(pyrometer, store, "--policy", policy)["missing"][0]

@@ -128,13 +128,16 @@ static void models(struct pyro_arena *arena)
     const struct pyro_fleet_question question = {asked.values[0], asked.values[1], asked.values[2], asked.values[3]};
     struct pyro_fleet_models found;
     check(pyro_fleet_models_fit(runs, count, &simulator, arena, &found, NULL) == PYRO_OK);
-    printf("%d ", found.best);
+    printf("%d %d ", found.best, found.best_unseen);
     for (int i = 0; i < PYRO_FLEET_MODELS; i++) {
         const struct pyro_fleet_fit *fit = &found.fits[i];
-        struct pyro_fleet_prediction prediction;
-        check(pyro_fleet_predict(&found, (enum pyro_fleet_model)i, &question, &prediction, NULL) == PYRO_OK);
+        struct pyro_fleet_prediction prediction, unseen;
+        check(pyro_fleet_predict(&found, (enum pyro_fleet_model)i, false, &question, &prediction, NULL) == PYRO_OK);
+        check(pyro_fleet_predict(&found, (enum pyro_fleet_model)i, true, &question, &unseen, NULL) == PYRO_OK);
         printf("%d %zu %.17g %.17g %.17g %.17g ", fit->usable, fit->predictions, fit->error, fit->low, fit->high,
                prediction.known ? prediction.expected_ms : -1);
+        printf("%d %zu %.17g %.17g %.17g %.17g ", fit->unseen.usable, fit->unseen.predictions, fit->unseen.error,
+               fit->unseen.low, fit->unseen.high, unseen.known ? unseen.expected_ms : -1);
     }
 }
 

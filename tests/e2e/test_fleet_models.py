@@ -56,16 +56,24 @@ def test_models_by_rolling_origin() -> None:
         size = source.choice((1.0, 40.0)) * GIB
         cases.append((random_runs(source), Run(0, source.choice((2.0, 5.0)), 4.0, size, size / 2)))
     answers = ask("models", [([n for run in runs for n in map(float, run)], list(asked[1:5])) for runs, asked in cases])
-    bests = set()
+    bests, bests_unseen = set(), set()
     for (runs, asked), found in zip(cases, answers):
         expected = oracle.all_fits(runs, asked)
         usable = [name for name, fit in expected.items() if fit.usable]
+        unseen = oracle.all_unseen(runs, asked)
         for number, (name, fit) in enumerate(expected.items()):
-            here = found[1 + 6 * number : 7 + 6 * number]
-            assert here == pytest.approx([float(value) for value in fit], rel=1e-6, abs=1e-9), (name, runs)
+            here = found[2 + 12 * number : 14 + 12 * number]
+            assert here[:6] == pytest.approx([float(value) for value in fit], rel=1e-6, abs=1e-9), (name, runs)
+            assert here[6:] == pytest.approx([float(value) for value in unseen[name]], rel=1e-6, abs=1e-9), (name, runs)
+        best_unseen = list(expected)[int(found[1])] if found[1] >= 0 else None
+        bests_unseen.add(best_unseen)
+        errors = [fit.error for fit in unseen.values() if fit.usable]
+        assert (best_unseen is None) == (not errors)
+        assert best_unseen is None or unseen[best_unseen].error == pytest.approx(min(errors), rel=1e-6)
         best = list(expected)[int(found[0])] if found[0] >= 0 else None
         bests.add(best)
         assert (best is None) == (not usable)
         if best is not None:
             assert expected[best].error == pytest.approx(min(expected[name].error for name in usable), rel=1e-6)
     assert len(bests) >= 4, bests
+    assert len(bests_unseen) >= 4, bests_unseen

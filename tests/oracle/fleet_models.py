@@ -146,6 +146,55 @@ def simulator(runs: Sequence[Run], asked: Run) -> Fit:
     return fit_of(pairs, enough, replay(log, asked) * (median(ratios) if ratios else 1.0) if log is not None else -1.0)
 
 
+def shape(run: Run) -> Sequence[float]:
+    """Its configuration."""
+    return run.executors, run.cores
+
+
+def analytic_unseen(model: str, runs: Sequence[Run], asked: Run) -> Fit:
+    """Each configuration is left out and predicted from the others."""
+    used = [(run, row) for run in runs if (row := columns_of(model, run)) is not None]
+    pairs = []
+    for left in {shape(run) for run, _ in used}:
+        others = [(run, row) for run, row in used if shape(run) != left]
+        if len(others) < FIRST_PREDICTED or len({shape(run) for run, _ in others}) < 2:
+            continue
+        coefficients = non_negative([row for _, row in others], [run.duration for run, _ in others])
+        for run, row in used:
+            if shape(run) == left:
+                pairs.append((sum(c * v for c, v in zip(coefficients, row)), run.duration))
+    fit = analytic(model, runs, asked)
+    return fit_of(pairs, fit.usable and len(pairs) >= FIRST_PREDICTED, fit.predicted)
+
+
+def simulator_unseen(runs: Sequence[Run], asked: Run) -> Fit:
+    """Each run by a log of another configuration, corrected by what that was off for other ones."""
+    simulated = []
+    for run in runs:
+        log = nearest([other for other in runs if shape(other) != shape(run)], run)
+        simulated.append(None if log is None else replay(log, run))
+    known = [(run, ms) for run, ms in zip(runs, simulated) if ms is not None]
+    pairs = []
+    for run, ms in known:
+        ratios = [other.duration / its for other, its in known if shape(other) != shape(run)]
+        if ratios:
+            pairs.append((ms * median(ratios), run.duration))
+    fit = simulator(runs, asked)
+    if fit.usable and len({shape(run) for run in runs}) == 1:
+        return Fit(True, 0, 0.2, -0.3, 0.4, fit.predicted)
+    log = nearest(runs, asked)
+    factor = median(run.duration / ms for run, ms in known) if known else 1.0
+    predicted = replay(log, asked) * factor if log is not None else -1.0
+    return fit_of(pairs, fit.usable and len(pairs) >= FIRST_PREDICTED, predicted)
+
+
+def all_unseen(runs: Sequence[Run], asked: Run) -> Dict[str, Fit]:
+    """Every model by name, as it predicts configurations that never ran."""
+    fits = {model: analytic_unseen(model, runs, asked) for model in ("wave", "ernest", "amdahl")}
+    fits["simulator"] = simulator_unseen(runs, asked)
+    return fits
+
+
 def all_fits(runs: Sequence[Run], asked: Run) -> Dict[str, Fit]:
     """Every model by name."""
     fits = {model: analytic(model, runs, asked) for model in ("wave", "ernest", "amdahl")}

@@ -11,7 +11,7 @@
 struct pyro_fleet_run {
     int64_t start_ms;
     double duration_ms;
-    double executors;           /* elements_count */
+    double executors;           /* most at once */
     double cores;               /* of one executor: totalCores.max */
     double input_bytes;         /* of the whole run */
     double largest_input_bytes; /* of one stage: inputBytes.max */
@@ -54,6 +54,17 @@ struct pyro_fleet_predicted {
     double predicted_ms, observed_ms;
 };
 
+/* How well a model predicts configurations (executors, cores) that it does not know: each one is left out in turn, and
+ * its runs are predicted from all others. */
+struct pyro_fleet_unseen {
+    bool usable;                                  /* its error is known */
+    bool assumed;                                 /* ... or assumed, as only one configuration ran */
+    size_t configurations, predictions;           /* that were left out, and runs of theirs */
+    const struct pyro_fleet_predicted *predicted; /* of these `predictions`; in the arena */
+    double error, low, high;                      /* as of pyro_fleet_fit */
+    double factor;                                /* of the simulator: observed / simulated by another one's log */
+};
+
 /* One model of one application. */
 struct pyro_fleet_fit {
     bool usable;                                  /* it can predict, and its error is known */
@@ -65,6 +76,7 @@ struct pyro_fleet_fit {
     double error;                                 /* median of |predicted - observed| / observed */
     double low, high;                             /* interval of (observed - predicted) / predicted: low <= 0 <= high */
     const char *missing;                          /* what it lacks, in the arena; NULL where it is usable */
+    struct pyro_fleet_unseen unseen;
 };
 
 struct pyro_fleet_models {
@@ -72,8 +84,9 @@ struct pyro_fleet_models {
     size_t count;
     struct pyro_fleet_simulator simulator;
     struct pyro_fleet_fit fits[PYRO_FLEET_MODELS];
-    int best;   /* enum pyro_fleet_model, or -1: none is usable */
-    bool *logs; /* which runs' logs can be read, in the arena */
+    int best;        /* enum pyro_fleet_model, or -1: none is usable */
+    int best_unseen; /* the same for configurations that never ran */
+    bool *logs;      /* which runs' logs can be read, in the arena */
 };
 
 struct pyro_fleet_prediction {
@@ -87,8 +100,8 @@ enum pyro_status pyro_fleet_models_fit(const struct pyro_fleet_run *runs, size_t
                                        const struct pyro_fleet_simulator *simulator, struct pyro_arena *arena,
                                        struct pyro_fleet_models *ret, struct pyro_error *error);
 
-/* What a usable model predicts. */
-enum pyro_status pyro_fleet_predict(const struct pyro_fleet_models *models, enum pyro_fleet_model model,
+/* What a usable model predicts; `unseen`: for a configuration that none of the runs had. */
+enum pyro_status pyro_fleet_predict(const struct pyro_fleet_models *models, enum pyro_fleet_model model, bool unseen,
                                     const struct pyro_fleet_question *asked, struct pyro_fleet_prediction *ret,
                                     struct pyro_error *error);
 

@@ -43,7 +43,7 @@ struct making {
     struct pyro_arena *arena;
     struct pyro_candidates *all;
     /* Of runs that completed with half of the input or more: */
-    struct range executors, cores, memory, partitions, advisory;
+    struct range executors, cores, memory, partitions, advisory, total; /* total: cores of all executors */
     double heap_bytes, outside_bytes; /* that an executor of the current cores needs; NaN: unknown */
     double shuffle_bytes;             /* that a stage writes with this input; NaN: unknown */
     bool ok;
@@ -91,6 +91,7 @@ static void look_at_history(struct making *making)
 {
     static const struct range nothing = {INFINITY, -INFINITY};
     making->executors = making->cores = making->memory = making->partitions = making->advisory = nothing;
+    making->total = nothing;
     making->shuffle_bytes = NAN;
     for (size_t i = 0; i < making->history->count; i++) {
         const struct pyro_suggest_run *run = making->history->runs[i];
@@ -98,6 +99,7 @@ static void look_at_history(struct making *making)
             continue;
         range_add(&making->executors, run->executors);
         range_add(&making->cores, run->cores);
+        range_add(&making->total, run->executors * run->cores);
         range_add(&making->memory, pyro_history_number(run, PYRO_KEY_MEMORY));
         range_add(&making->partitions, pyro_history_number(run, PYRO_KEY_PARTITIONS));
         range_add(&making->advisory, pyro_history_number(run, PYRO_KEY_ADVISORY));
@@ -233,6 +235,8 @@ static void add_pair(struct making *making, double executors, double cores)
     bool current = !(fabs(executors - now->executors) > 0) && !(fabs(cores - now->cores) > 0);
     if (!current && (executors > limits->most_executors || cores > limits->most_cores ||
                      executors * cores > limits->most_total_cores))
+        return;
+    if (!current && !pair.ran && executors * cores > making->total.high * making->all->factor) /* step by step */
         return;
     for (size_t i = 0; i < making->all->count; i++) {
         const struct pyro_candidate *other = &making->all->items[i];

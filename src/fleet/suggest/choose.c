@@ -9,6 +9,7 @@
 #define LEAST_GAIN  0.05
 #define EQUAL       0.01 /* costs that differ by less are equal */
 #define LARGE_ERROR 0.2
+#define LIKE_INPUT  1.1        /* inputs that differ by less are the same */
 #define ROUNDING    (1 + 1e-9) /* equal predictions are equal */
 
 const char *pyro_suggest_goal_name(enum pyro_suggest_goal goal)
@@ -97,16 +98,50 @@ static enum pyro_status settings_factor(struct choosing *choosing, const struct 
     return PYRO_OK;
 }
 
+/* No run that counts had these executors and cores. */
+static bool is_unseen(const struct pyro_candidate *candidate)
+{
+    return !candidate->ran && !candidate->current;
+}
+
+/* The least time that any run took with this input or more, or else with the largest one that ran. */
+static double best_observed(const struct choosing *choosing)
+{
+    const struct pyro_suggest_history *history = &choosing->result->history;
+    double wanted = choosing->result->input_bytes / LIKE_INPUT, largest = 0, best = INFINITY;
+    for (size_t i = 0; i < history->count; i++)
+        largest = fmax(largest, history->runs[i]->input_bytes);
+    for (size_t i = 0; i < history->count; i++) {
+        double input = history->runs[i]->input_bytes;
+        if (isnan(wanted) || isnan(input) || input >= fmin(wanted, largest))
+            best = fmin(best, history->runs[i]->duration_ms);
+    }
+    return best;
+}
+
+/* A model of executors and cores that it was never shown is not believed beyond its error: nothing was ever faster.
+ * What other settings do is another question. */
+static void bound_unseen(const struct choosing *choosing, struct pyro_candidate *candidate, double error)
+{
+    double least = best_observed(choosing) * (1 - fmin(error, 1));
+    if (!isfinite(least))
+        return;
+    candidate->wall.expected_ms = fmax(candidate->wall.expected_ms, least);
+    candidate->wall.high_ms = fmax(candidate->wall.high_ms, candidate->wall.expected_ms);
+}
+
 static enum pyro_status predict(struct choosing *choosing, struct pyro_candidate *candidate)
 {
     const struct pyro_fleet_question asked = {candidate->executors, candidate->cores, choosing->result->input_bytes,
                                               choosing->largest_input_bytes};
-    enum pyro_fleet_model model = (enum pyro_fleet_model)choosing->models.best;
-    if (!candidate->ran && !candidate->current)
-        model = PYRO_FLEET_SIMULATOR;
-    if (!choosing->models.fits[model].usable)
+    bool unseen = is_unseen(candidate);
+    int model = unseen ? choosing->models.best_unseen : choosing->models.best;
+    if (model < 0)
         return PYRO_OK;
-    PYRO_TRY(pyro_fleet_predict(&choosing->models, model, &asked, &candidate->wall, choosing->error));
+    PYRO_TRY(pyro_fleet_predict(&choosing->models, (enum pyro_fleet_model)model, unseen, &asked, &candidate->wall,
+                                choosing->error));
+    if (unseen)
+        bound_unseen(choosing, candidate, choosing->models.fits[model].unseen.error);
     struct pyro_simulated simulated = {NAN, NAN, NAN};
     double factor = 1;
     if (candidate->resized || (choosing->simulator && choosing->simulator->priced))
@@ -159,6 +194,8 @@ static bool is_better(const struct choosing *choosing, const struct pyro_candida
     double a = measure_of(choosing, one), b = measure_of(choosing, other);
     if (fabs(a - b) > EQUAL * fmax(a, b))
         return a < b;
+    if (one->ran != other->ran) /* what ran is known */
+        return one->ran;
     if (one->setting_count != other->setting_count)
         return one->setting_count < other->setting_count;
     return a < b;
@@ -215,6 +252,18 @@ static bool choose_unit(struct choosing *choosing, size_t known)
                           "%zu of %zu predicted configurations have no price: left out", without, known);
 }
 
+/* The answer is that of the model that predicts what it has not seen. */
+static void name_unseen(struct choosing *choosing)
+{
+    struct pyro_suggestion_result *result = choosing->result;
+    const struct pyro_fleet_fit *fit = &choosing->models.fits[choosing->models.best_unseen];
+    result->model = pyro_fleet_model_infos[choosing->models.best_unseen].name;
+    result->model_error = fit->unseen.error;
+    result->model_runs = fit->unseen.predictions;
+    result->left_out = fit->unseen.configurations;
+    result->never_ran = true;
+}
+
 static enum pyro_status choose(struct choosing *choosing)
 {
     struct pyro_suggestion_result *result = choosing->result;
@@ -248,6 +297,8 @@ static enum pyro_status choose(struct choosing *choosing)
     } else if (best && is_worth_it(choosing, best, &ok)) {
         result->chosen = *best;
         result->has_settings = true;
+        if (is_unseen(best))
+            name_unseen(choosing);
     }
     return ok ? PYRO_OK : pyro_no_memory(choosing->error);
 }
@@ -269,11 +320,23 @@ static bool doubt(struct choosing *choosing)
         ok =
             pyro_texts_add(doubts, choosing->arena, "%zu run%s with an unusual duration %s left out", history->outliers,
                            history->outliers == 1 ? "" : "s", history->outliers == 1 ? "is" : "are");
+    if (ok && result->never_ran)
+        ok = pyro_texts_add(doubts, choosing->arena, "%.0f executor%s with %.0f core%s never ran: %s",
+                            result->chosen.executors, result->chosen.executors > 1 ? "s" : "", result->chosen.cores,
+                            result->chosen.cores > 1 ? "s" : "",
+                            choosing->models.fits[choosing->models.best_unseen].unseen.assumed
+                                ? "only one configuration did, so that the error of the prediction is assumed"
+                                : "the prediction is that of the model which predicts other configurations of this "
+                                  "application best when they are left out");
+    else if (ok && choosing->models.best_unseen < 0)
+        ok = say(choosing, doubts,
+                 "other executors or cores than those that ran are not suggested: too few configurations ran to tell "
+                 "how well a model predicts others");
     if (ok && result->model && result->model_error > LARGE_ERROR)
         ok = pyro_texts_add(doubts, choosing->arena, "the model is off by %.0f %% in the median run",
                             100 * result->model_error);
     if (ok && pyro_history_number(history->completed, PYRO_KEY_DYNAMIC) > 0)
-        ok = say(choosing, doubts, "dynamic allocation: the executors of a run are all that it ever had");
+        ok = say(choosing, doubts, "dynamic allocation: the executors of a run are the most that it had at once");
     return ok;
 }
 

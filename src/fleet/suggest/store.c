@@ -6,9 +6,12 @@
 
 #include "base/numbers/saturate.h"
 #include "text/escape.h"
+#include "text/humanize.h"
 
 /* Runs that are looked at: more than count, since attempts and failed runs are among them. */
 #define ROWS "400"
+/* Names of applications that a name which the store lacks is compared with. */
+#define NAMES "10000"
 
 enum pyro_status pyro_suggest_ask(pyro_store *store, const struct pyro_query_viewer *viewer, const char *question,
                                   struct pyro_slice text, struct pyro_arena *arena, struct pyro_query_answer *ret,
@@ -48,6 +51,7 @@ enum column {
     CORE,
     INPUT,
     EXECUTORS,
+    CORES_PEAK,
     CORES,
     LARGEST_INPUT,
     HEAP,
@@ -61,7 +65,8 @@ enum column {
 static const char question[] =
     "{\"from\":\"runs\",\"where\":[{\"field\":\"application\",\"op\":\"=\",\"value\":%s}],\"fields\":["
     "\"app_id\",\"attempt\",\"version\",\"spark_version\",\"status\",\"path\",\"start_ms\",\"is_final_attempt\","
-    "\"duration_ms\",\"core_ms\",\"input_bytes\",\"agg.executors.elements_count\",\"agg.executors.totalCores.max\","
+    "\"duration_ms\",\"core_ms\",\"input_bytes\",\"agg.executors.elements_count\",\"agg.cores_peak\","
+    "\"agg.executors.totalCores.max\","
     "\"agg.stages.inputBytes.max\",\"agg.executors.peakMemoryMetrics.JVMHeapMemory.max\","
     "\"agg.executors.peakMemoryMetrics.JVMOffHeapMemory.max\",\"agg.executors.peakMemoryMetrics.DirectPoolMemory.max\","
     "\"agg.executors.peakMemoryMetrics.ProcessTreePythonRSSMemory.max\",\"agg.stages.shuffleWriteBytes.max\""
@@ -75,6 +80,12 @@ static double known_or_none(double value)
     return isfinite(value) ? value : 0;
 }
 
+/* Most executors at once: under dynamic allocation a run has more of them one after the other. */
+static double executors_of(double all, double cores_peak, double cores)
+{
+    return cores_peak > 0 && cores > 0 && cores_peak < all * cores ? ceil(cores_peak / cores) : all;
+}
+
 /* Texts that are handed to the system end in NUL. */
 static bool take_run(const struct pyro_query_answer *answer, size_t row, struct pyro_arena *arena,
                      struct pyro_suggest_run *ret)
@@ -83,6 +94,7 @@ static bool take_run(const struct pyro_query_answer *answer, size_t row, struct 
            python = pyro_answer_number(answer, row, PYTHON);
     double outside = known_or_none(native) + known_or_none(direct) + known_or_none(python);
     struct pyro_slice path = pyro_answer_text(answer, row, PATH);
+    double cores = pyro_answer_number(answer, row, CORES);
     *ret = (struct pyro_suggest_run){
         .app_id = pyro_answer_text(answer, row, APP_ID),
         .attempt = pyro_answer_text(answer, row, ATTEMPT),
@@ -95,8 +107,9 @@ static bool take_run(const struct pyro_query_answer *answer, size_t row, struct 
         .duration_ms = pyro_answer_number(answer, row, DURATION),
         .core_ms = pyro_answer_number(answer, row, CORE),
         .input_bytes = pyro_answer_number(answer, row, INPUT),
-        .executors = pyro_answer_number(answer, row, EXECUTORS),
-        .cores = pyro_answer_number(answer, row, CORES),
+        .executors = executors_of(pyro_answer_number(answer, row, EXECUTORS),
+                                  pyro_answer_number(answer, row, CORES_PEAK), cores),
+        .cores = cores,
         .largest_input_bytes = pyro_answer_number(answer, row, LARGEST_INPUT),
         /* 0: the log has no such metrics. */
         .heap_peak_bytes = pyro_answer_number(answer, row, HEAP) > 0 ? pyro_answer_number(answer, row, HEAP) : NAN,
@@ -126,6 +139,57 @@ enum pyro_status pyro_history_read(pyro_store *store, const struct pyro_query_vi
     *ret = rows;
     *ret_count = count;
     return PYRO_OK;
+}
+
+static enum pyro_status explain_name(pyro_store *store, const struct pyro_query_viewer *viewer,
+                                     struct pyro_slice application, struct pyro_arena *arena, struct pyro_slice *ret,
+                                     struct pyro_error *error)
+{
+    static const char names_of[] =
+        "{\"from\":\"runs\",\"group\":[{\"field\":\"application\"}],\"measures\":[{\"as\":\"runs\",\"op\":\"count\"}],"
+        "\"limit\":" NAMES "}";
+    struct pyro_query_answer answer;
+    PYRO_TRY(pyro_suggest_ask(store, viewer, names_of, PYRO_SLICE_NULL, arena, &answer, error));
+    const char **names = pyro_arena_array(arena, answer.row_count + 1, sizeof(*names));
+    struct pyro_slice word = pyro_arena_copy(arena, application);
+    size_t count = 0;
+    for (size_t i = 0; names && i < answer.row_count; i++) {
+        struct pyro_slice name = pyro_arena_copy(arena, pyro_answer_text(&answer, i, 0));
+        if (name.ptr)
+            names[count++] = name.ptr;
+    }
+    if (!names || !word.ptr)
+        return pyro_no_memory(error);
+    const char *nearest = pyro_nearest(word.ptr, names, count);
+    *ret = pyro_arena_printf(arena, "a run: the store has no application of this name%s%s%s",
+                             nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "");
+    return ret->ptr ? PYRO_OK : pyro_no_memory(error);
+}
+
+enum pyro_status pyro_history_explain(pyro_store *store, const struct pyro_query_viewer *viewer,
+                                      struct pyro_slice application, const struct pyro_suggest_run *rows, size_t count,
+                                      size_t counted, struct pyro_arena *arena, struct pyro_slice *ret,
+                                      struct pyro_error *error)
+{
+    *ret = PYRO_SLICE_NULL;
+    if (counted > 0)
+        return PYRO_OK;
+    if (count == 0)
+        return explain_name(store, viewer, application, arena, ret, error);
+    int64_t newest = PYRO_NONE;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].final && pyro_slice_is(rows[i].status, "completed") && rows[i].duration_ms > 0)
+            newest = rows[i].start_ms;
+    struct pyro_strbuf date;
+    pyro_strbuf_init(&date, arena->allocator);
+    pyro_human_time(&date, newest, 0);
+    *ret = newest == PYRO_NONE
+               ? pyro_arena_printf(arena, "a run that completed: none of %zu did", count)
+               : pyro_arena_printf(arena, "a run of the last %d days: the newest one that completed began at %.*s",
+                                   PYRO_HISTORY_DAYS, (int)date.len, date.data);
+    bool failed = date.failed || !ret->ptr;
+    pyro_strbuf_done(&date);
+    return failed ? pyro_no_memory(error) : PYRO_OK;
 }
 
 /* ---- Earlier suggestions, deaths, plans -----------------------------------------------------------------------------

@@ -16,6 +16,12 @@ enum pyro_status pyro_suggest_ask(pyro_store *store, const struct pyro_query_vie
 enum pyro_status pyro_history_read(pyro_store *store, const struct pyro_query_viewer *viewer,
                                    struct pyro_slice application, struct pyro_arena *arena,
                                    struct pyro_suggest_run **ret, size_t *ret_count, struct pyro_error *error);
+/* Why an application has no run that counts, in words; a null slice: it has some. `rows` as read, `counted` of them. A
+ * name that the store does not have gets the nearest one. */
+enum pyro_status pyro_history_explain(pyro_store *store, const struct pyro_query_viewer *viewer,
+                                      struct pyro_slice application, const struct pyro_suggest_run *rows, size_t count,
+                                      size_t counted, struct pyro_arena *arena, struct pyro_slice *ret,
+                                      struct pyro_error *error);
 /* Earlier suggestions, how the newest run died, and the plan of its report: fills `asked`. */
 enum pyro_status pyro_suggest_read_past(pyro_store *store, const struct pyro_query_viewer *viewer,
                                         struct pyro_slice application, const struct pyro_suggest_run *rows,

@@ -150,6 +150,8 @@ struct pyro_suggestion_result {
     const char *model; /* NULL: none was asked, as of a ladder */
     double model_error;
     size_t model_runs;
+    bool never_ran;             /* the chosen executors and cores: the model is the one that predicts others best */
+    size_t left_out;            /* configurations that its error was measured on, where so */
     const char *rung;           /* of a ladder, or NULL */
     pyro_texts doubts, missing; /* in the arena */
 };

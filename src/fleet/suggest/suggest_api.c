@@ -87,6 +87,14 @@ static enum pyro_status fill(pyro_store *store, const struct pyro_query_viewer *
     pyro_replays_done(&replays);
     PYRO_TRY(status);
     struct pyro_suggestion_result *result = &suggestion->result;
+    struct pyro_slice why;
+    PYRO_TRY(
+        pyro_history_explain(store, viewer, suggestion->application, rows, count, history.count, arena, &why, error));
+    if (why.ptr && !result->has_settings) {
+        result->missing.count = 0; /* what models lack follows from that */
+        if (!pyro_texts_add(&result->missing, arena, "%.*s", (int)why.len, why.ptr))
+            return pyro_no_memory(error);
+    }
     double now = result->current.core_ms, then = result->chosen.core_ms;
     if (result->has_settings && result->has_current && result->chosen.known)
         suggestion->saves_core_ms = now - then;

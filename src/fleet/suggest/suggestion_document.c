@@ -78,6 +78,7 @@ static void write_basis(struct pyro_json_writer *json, const struct pyro_suggest
     pyro_json_string(json, "model", result->model);
     pyro_json_real(json, "error", result->model ? result->model_error : (double)NAN);
     pyro_json_count(json, "runs", result->model ? result->model_runs : result->history.count);
+    pyro_json_bool(json, "never_ran", result->never_ran);
     pyro_json_string(json, "rung", result->rung);
     pyro_json_bool(json, "same_code", result->history.same_code);
     pyro_json_bool(json, "same_spark", result->history.same_spark);
@@ -213,7 +214,15 @@ void pyro_suggestion_text(struct pyro_strbuf *text, const struct pyro_suggestion
         add_settings(text, result);
     else
         pyro_strbuf_add_text(text, result->missing.count > 0 ? "\nNo suggestion.\n" : "\nKeep the current settings.\n");
-    if (result->model)
+    if (result->model && result->never_ran && result->left_out == 0)
+        pyro_strbuf_printf(text, "\nBasis: model %s, assumed to be %.0f %% off. This configuration never ran.\n",
+                           result->model, 100 * result->model_error);
+    else if (result->model && result->never_ran)
+        pyro_strbuf_printf(text,
+                           "\nBasis: model %s, %.1f %% off in the median of %zu runs, of %zu configurations that were "
+                           "left out in turn. This one never ran.\n",
+                           result->model, 100 * result->model_error, result->model_runs, result->left_out);
+    else if (result->model)
         pyro_strbuf_printf(text, "\nBasis: model %s, %.1f %% off in the median of %zu runs.\n", result->model,
                            100 * result->model_error, result->model_runs);
     add_texts(text, "Doubts", &result->doubts);

@@ -34,6 +34,7 @@ enum pyro_status pyro_fleet_parallelism(struct pyro_fleet_view *view, struct pyr
     pyro_fleet_column(table, "efficiency_p50", "p50", FLEET_SHARE);
     pyro_fleet_column(table, "efficiency_p95", "p95", FLEET_SHARE);
     pyro_fleet_keep(table, "speedup efficiency t1_ms tm_ms runs");
+    size_t beyond = 0;
     for (size_t row = 0; row < answer.row_count; row++) {
         double runs = pyro_answer_number(&answer, row, 1), t1 = pyro_answer_number(&answer, row, 2),
                tm = pyro_answer_number(&answer, row, 3);
@@ -42,7 +43,9 @@ enum pyro_status pyro_fleet_parallelism(struct pyro_fleet_view *view, struct pyr
         pyro_fleet_add_real(view, table, t1 / runs);
         pyro_fleet_add_real(view, table, tm / runs);
         pyro_fleet_add_real(view, table, t1 / tm);
-        pyro_fleet_add_real(view, table, pyro_answer_number(&answer, row, 4) / pyro_answer_number(&answer, row, 5));
+        double efficiency = pyro_answer_number(&answer, row, 4) / pyro_answer_number(&answer, row, 5);
+        beyond += efficiency > 1.005;
+        pyro_fleet_add_real(view, table, efficiency);
         pyro_fleet_add_real(view, table, pyro_answer_number(&answer, row, 6) / tm);
         for (size_t c = 7; c < 13; c++)
             pyro_fleet_add(view, table, pyro_answer_value(&answer, row, c));
@@ -56,5 +59,9 @@ enum pyro_status pyro_fleet_parallelism(struct pyro_fleet_view *view, struct pyr
     pyro_fleet_note(view,
                     "T(1): sequential part + task time, T(m): duration; means of runs. Speedup: sum of T(1) / sum "
                     "of T(m). Efficiency: task time / core time that executors held.");
+    if (beyond > 0)
+        pyro_fleet_note(view,
+                        "Efficiency above 100 %%: tasks took more time than the executors that the logs show could "
+                        "give them. Executors or their cores are missing in these logs, or tasks share cores.");
     return pyro_fleet_note_not_ended(view, error);
 }

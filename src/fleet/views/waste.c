@@ -91,6 +91,7 @@ enum pyro_status pyro_fleet_waste(struct pyro_fleet_view *view, struct pyro_erro
                                                NULL,   "wasted_core_ms",    .series = view->by};
     pyro_fleet_picture(view, &picture);
     pyro_fleet_note(view, "Wasted: core time without a task, and that of failed tasks. Settings would save: the "
-                          "prediction for each run with all recommended settings together.");
+                          "prediction for each run with all recommended settings together; runs that would take "
+                          "more core time, to be faster, count as 0.");
     return PYRO_OK;
 }

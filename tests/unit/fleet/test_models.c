@@ -68,7 +68,7 @@ static void check_best(double (*duration)(double n, double c), enum pyro_fleet_m
     assert_true(fit->error < 0.1);
     /* A configuration that never ran. */
     const struct pyro_fleet_question asked = {10, 4, 50 * GIB, 50 * GIB};
-    assert_int_equal(pyro_fleet_predict(&found, model, &asked, &next, NULL), PYRO_OK);
+    assert_int_equal(pyro_fleet_predict(&found, model, false, &asked, &next, NULL), PYRO_OK);
     assert_true(next.known && next.low_ms <= next.expected_ms && next.expected_ms <= next.high_ms);
     close_to(next.expected_ms, duration(50 * GIB, 40));
 }
@@ -157,7 +157,7 @@ static void test_simulator(void **state)
     close_to(found.fits[PYRO_FLEET_SIMULATOR].error, 0);
     const struct pyro_fleet_question asked = {4, 2, runs[5].input_bytes * 1.01, NAN};
     size_t before = replays.asked[5];
-    assert_int_equal(pyro_fleet_predict(&found, PYRO_FLEET_SIMULATOR, &asked, &next, NULL), PYRO_OK);
+    assert_int_equal(pyro_fleet_predict(&found, PYRO_FLEET_SIMULATOR, false, &asked, &next, NULL), PYRO_OK);
     close_to(next.expected_ms, amdahl(asked.input_bytes, 8));
     assert_int_equal(replays.asked[5], before + 1);
     /* A log that cannot be read after all is asked for once. */
