@@ -352,6 +352,8 @@ static enum pyro_status price(struct acting *acting, struct pyro_action *action,
     double tasks = (double)diagnosis->app->tasks.count + 1000;
     struct pyro_scenario scenario = {.brief = true};
     bool asks = false;
+    if (diagnosis->savings_unknown)
+        return PYRO_OK;
     if (!known && acting->run)
         PYRO_TRY(pyro_action_apply(diagnosis, action, &acting->diagnosis->arena, &scenario, &asks, error));
     if (asks && *spent + tasks <= PYRO_PRICED_TASKS_MAX) {
@@ -376,10 +378,11 @@ static enum pyro_status price_together(struct acting *acting, struct pyro_error 
     diagnosis->together = settings->made ? *settings : *code;
     diagnosis->together.findings = NULL;
     diagnosis->together.finding_count = 0;
+    diagnosis->together.made = diagnosis->together.made && !diagnosis->savings_unknown;
     if (!acting->run || !settings->made || !code->made)
         return PYRO_OK;
     struct pyro_scenario all = {.brief = true};
-    pyro_fix_settings(diagnosis->app, diagnosis->config_changes, diagnosis->config_change_count, &all);
+    PYRO_TRY(pyro_plan_apply(diagnosis, &diagnosis->arena, &all, error));
     for (size_t i = 0; i < code->finding_count; i++) {
         bool applied;
         PYRO_TRY(pyro_fix_apply(diagnosis->app, &diagnosis->findings[code->findings[i]], &diagnosis->arena, &all,

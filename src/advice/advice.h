@@ -17,6 +17,7 @@ struct pyro_judging {
     const struct pyro_allocator *allocator;
     const struct pyro_stop *stop; /* asked by the calling thread only */
     struct pyro_phases phases;
+    bool unsound_too; /* savings also where the replay does not tell the run: for runs that tests made by hand */
 };
 
 /* A finding of this failure risk made the application fail: docs/severity.md. */

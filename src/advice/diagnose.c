@@ -160,6 +160,7 @@ static enum pyro_status diagnose(struct pyro_diagnosis *diagnosis, const struct 
     pyro_phase_end(&how->phases, &begun, "judge", threads);
     PYRO_TRY(judged);
     diagnosis->replay = run->check;
+    diagnosis->savings_unknown = !how->unsound_too && !pyro_replay_is_sound(&run->check);
     pyro_predict_take_cost(run, how->cost);
     begun = pyro_phase_begin(&how->phases);
     enum pyro_status priced = pyro_findings_price(diagnosis, run, threads, how->stop, found, error);

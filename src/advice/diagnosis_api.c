@@ -1,9 +1,9 @@
 /* The diagnosis functions of pyrometer.h. */
 #include "advice/advice.h"
+#include "advice/cost/advise.h"
 #include "base/memory/allocator.h"
 #include "base/options.h"
 #include "base/threads/stop.h"
-#include "cost/advise.h"
 
 enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_diagnose_options *wanted,
                                const struct pyro_options *options, pyro_diagnosis **ret, struct pyro_error *error)
@@ -21,8 +21,12 @@ enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_diagnose_options
     enum pyro_status status = priced ? pyro_cost_new(app, own.allocator, &cost, error) : PYRO_OK;
     if (status == PYRO_OK && priced)
         status = pyro_cost_price(cost, prices, NULL, error);
-    const struct pyro_judging judging = {how.config,    cost,  own.threads,
-                                         own.allocator, &stop, {own.phase, own.phase_context}};
+    const struct pyro_judging judging = {.config = how.config,
+                                         .cost = cost,
+                                         .threads = own.threads,
+                                         .allocator = own.allocator,
+                                         .stop = &stop,
+                                         .phases = {own.phase, own.phase_context}};
     if (status == PYRO_OK)
         status = pyro_diagnosis_new(app, &judging, &diagnosis, error);
     if (status != PYRO_OK) {

@@ -30,13 +30,51 @@ static bool add_code(const struct pyro_edit *edits, size_t count, struct pyro_ar
     return true;
 }
 
+bool pyro_fix_is_edits(const struct pyro_finding *finding, const struct pyro_setting *settings, size_t count)
+{
+    if (!finding->by_settings || finding->edit_count == 0 || finding->advice_count == 0)
+        return false;
+    const struct pyro_advice *advice = &finding->advice[0];
+    const struct pyro_setting *own = advice->asked ? advice->asked : advice->settings;
+    size_t own_count = advice->asked ? advice->asked_count : advice->setting_count, same = 0;
+    for (size_t i = 0; i < own_count; i++)
+        if (pyro_predicted_is_known(own[i].key))
+            return false;
+    for (size_t i = 0; i < own_count; i++)
+        for (size_t k = 0; k < count; k++)
+            same += pyro_slice_eq(own[i].key, settings[k].key) && pyro_slice_eq(own[i].value, settings[k].value);
+    return own_count > 0 && same == own_count;
+}
+
+bool pyro_fix_edits(const struct pyro_finding *finding, struct pyro_arena *arena, struct pyro_scenario *scenario)
+{
+    return add_code(finding->edits, finding->edit_count, arena, scenario);
+}
+
+enum pyro_status pyro_plan_apply(const struct pyro_diagnosis *diagnosis, struct pyro_arena *arena,
+                                 struct pyro_scenario *scenario, struct pyro_error *error)
+{
+    pyro_fix_settings(diagnosis->app, diagnosis->config_changes, diagnosis->config_change_count, scenario);
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[i];
+        if (pyro_fix_is_edits(finding, diagnosis->config_changes, diagnosis->config_change_count) &&
+            !pyro_fix_edits(finding, arena, scenario))
+            return pyro_no_memory(error);
+    }
+    return PYRO_OK;
+}
+
 enum pyro_status pyro_fix_apply(const struct pyro_app *app, const struct pyro_finding *finding,
                                 struct pyro_arena *arena, struct pyro_scenario *scenario, bool *ret_applied,
                                 struct pyro_error *error)
 {
     if (finding->own.basis == PYRO_BASIS_CODE && !add_code(finding->edits, finding->edit_count, arena, scenario))
         return pyro_no_memory(error);
-    *ret_applied = finding->own.basis == PYRO_BASIS_CODE ||
+    bool edits =
+        finding->own.basis == PYRO_BASIS_SETTINGS && pyro_fix_is_edits(finding, finding->fix, finding->fix_count);
+    if (edits && !pyro_fix_edits(finding, arena, scenario))
+        return pyro_no_memory(error);
+    *ret_applied = finding->own.basis == PYRO_BASIS_CODE || edits ||
                    (finding->own.basis == PYRO_BASIS_SETTINGS &&
                     pyro_fix_settings(app, finding->fix, finding->fix_count, scenario) > 0);
     return PYRO_OK;
@@ -49,6 +87,15 @@ enum pyro_status pyro_action_apply(const struct pyro_diagnosis *diagnosis, const
     size_t put = pyro_fix_settings(diagnosis->app, action->settings, action->setting_count, scenario);
     put += pyro_fix_settings(diagnosis->app, action->elsewhere, action->elsewhere_count, scenario);
     *ret_applied = put > 0;
+    for (size_t i = 0; i < action->cure_count && action->by_settings; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[action->cures[i]];
+        if (!pyro_fix_is_edits(finding, action->settings, action->setting_count) &&
+            !pyro_fix_is_edits(finding, action->elsewhere, action->elsewhere_count))
+            continue;
+        if (!pyro_fix_edits(finding, arena, scenario))
+            return pyro_no_memory(error);
+        *ret_applied = true;
+    }
     for (size_t i = 0; i < action->cure_count && !action->by_settings; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[action->cures[i]];
         bool applied = false;

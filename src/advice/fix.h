@@ -11,6 +11,13 @@ size_t pyro_fix_settings(const struct pyro_app *app, const struct pyro_setting *
                          struct pyro_scenario *scenario);
 /* Takes times and cost of a plan from the scenario that simulated it. */
 void pyro_plan_take(const struct pyro_scenario *scenario, struct pyro_recommended_plan *plan);
+/* Puts what the settings of a finding do, where no model knows them, into a scenario. False: no memory. */
+bool pyro_fix_edits(const struct pyro_finding *finding, struct pyro_arena *arena, struct pyro_scenario *scenario);
+/* Whether these settings are the ones that such a finding advises. */
+bool pyro_fix_is_edits(const struct pyro_finding *finding, const struct pyro_setting *settings, size_t count);
+/* Puts all settings that are recommended into a scenario. */
+enum pyro_status pyro_plan_apply(const struct pyro_diagnosis *diagnosis, struct pyro_arena *arena,
+                                 struct pyro_scenario *scenario, struct pyro_error *error);
 /* Puts what was chosen to fix a finding into a scenario. *ret_applied: something was. */
 enum pyro_status pyro_fix_apply(const struct pyro_app *app, const struct pyro_finding *finding,
                                 struct pyro_arena *arena, struct pyro_scenario *scenario, bool *ret_applied,

@@ -40,7 +40,7 @@ struct pricing {
 
 static bool asks_the_same(const struct candidate *a, const struct candidate *b)
 {
-    if (!a->advice || !b->advice)
+    if (!a->advice || !b->advice || a->scenario.code_count > 0 || b->scenario.code_count > 0)
         return false;
     for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++) {
         bool one = a->scenario.given[i].ptr, other = b->scenario.given[i].ptr;
@@ -56,8 +56,14 @@ static void add(struct pricing *pricing, struct pyro_finding *finding, struct py
     *candidate = (struct candidate){.finding = finding, .advice = advice, .scenario = {.brief = true}};
     candidate->same = pricing->count;
     if (advice) {
-        if (pyro_fix_settings(pricing->run->app, advice->settings, advice->setting_count, &candidate->scenario) == 0)
+        bool edits = pyro_fix_is_edits(finding, advice->settings, advice->setting_count);
+        if (pyro_fix_settings(pricing->run->app, advice->settings, advice->setting_count, &candidate->scenario) == 0 &&
+            !edits)
             return;
+        if (edits) {
+            candidate->scenario.code = finding->edits;
+            candidate->scenario.code_count = finding->edit_count;
+        }
         for (size_t i = 0; i < pricing->count && candidate->same == pricing->count; i++)
             if (asks_the_same(&pricing->candidates[i], candidate))
                 candidate->same = i;
@@ -80,7 +86,7 @@ static bool collect(struct pricing *pricing, struct pyro_finding_list *findings,
         struct pyro_finding *finding = &findings->items[i];
         for (size_t k = 0; k < finding->advice_count; k++)
             add(pricing, finding, &finding->advice[k]);
-        if (finding->edit_count > 0)
+        if (finding->edit_count > 0 && !finding->by_settings)
             add(pricing, finding, NULL);
     }
     return true;
@@ -208,7 +214,8 @@ static const struct pyro_scenario *answer_of(const struct pricing *pricing, cons
 
 static bool counts(const struct pricing *pricing, const struct candidate *candidate)
 {
-    return candidate->advice && pricing->candidates[candidate->same].asked && !answer_of(pricing, candidate)->fails &&
+    return candidate->advice && candidate->scenario.code_count == 0 && pricing->candidates[candidate->same].asked &&
+           !answer_of(pricing, candidate)->fails &&
            (candidate->advice->prevents || pyro_fix_gains(pricing->run, NULL, answer_of(pricing, candidate)));
 }
 
@@ -406,6 +413,8 @@ enum pyro_status pyro_findings_price(struct pyro_diagnosis *diagnosis, struct py
         choose(pricing, finding, first, end);
         keep_best(pricing, finding, first, end);
         first = end;
+        if (diagnosis->savings_unknown)
+            finding->saves = finding->own = (struct pyro_saving){.core_ms = PYRO_NONE, .stage_share = NAN};
         if (finding->own.basis != PYRO_BASIS_NONE && run->check.error_share > REPLAY_ERROR_MAX)
             finding->confidence *= REPLAY_ERROR_CONFIDENCE;
     }

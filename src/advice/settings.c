@@ -181,7 +181,8 @@ static bool collect(struct pyro_diagnosis *diagnosis, struct wishes *wishes)
                     (struct wish){.setting = advice->asked[s],
                                   .row = pyro_setting_find(advice->asked[s].key),
                                   .low = finding->severity == PYRO_SEVERITY_LOW,
-                                  .modelled = pyro_predicted_takes_time(diagnosis->app, advice->asked[s].key),
+                                  .modelled = pyro_predicted_takes_time(diagnosis->app, advice->asked[s].key) ||
+                                              pyro_fix_is_edits(finding, advice->asked, advice->asked_count),
                                   .finding = i,
                                   .advice = k};
         }
@@ -302,19 +303,26 @@ static bool list_changes(struct pyro_diagnosis *diagnosis, const struct wishes *
 /* ---- together ---- */
 
 /* Settings of one advice that are still wanted and say something to the simulator, put into a scenario. */
-static size_t put(const struct pyro_app *app, const struct wishes *wishes, size_t first, size_t end,
+static size_t put(struct pyro_diagnosis *diagnosis, const struct wishes *wishes, size_t first, size_t end,
                   struct pyro_scenario *scenario)
 {
-    size_t count = 0;
+    const struct pyro_finding *finding = &diagnosis->findings[wishes->items[first].finding];
+    const struct pyro_advice *advice = &finding->advice[wishes->items[first].advice];
+    size_t count = 0, wanted = 0;
     for (size_t i = first; i < end; i++)
-        if (!wishes->items[i].refused && !wishes->items[i].low)
-            count += pyro_fix_settings(app, &wishes->items[i].setting, 1, scenario);
-    return count;
+        if (!wishes->items[i].refused && !wishes->items[i].low) {
+            count += pyro_fix_settings(diagnosis->app, &wishes->items[i].setting, 1, scenario);
+            wanted++;
+        }
+    bool edits = wanted == end - first && pyro_fix_is_edits(finding, advice->asked, advice->asked_count);
+    return count + (edits && pyro_fix_edits(finding, &diagnosis->arena, scenario));
 }
 
 /* Whether the second one asks nothing that the first one does not. */
 static bool asks_no_more(const struct pyro_scenario *best, const struct pyro_scenario *tried)
 {
+    if (tried->code_count > best->code_count)
+        return false;
     for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++)
         if (tried->given[i].ptr && (!best->given[i].ptr || best->values[i] != tried->values[i]))
             return false;
@@ -350,7 +358,9 @@ static enum pyro_status add_up(struct pyro_diagnosis *diagnosis, const struct py
             memcpy(tried.given, best.given, sizeof(tried.given));
             memcpy(tried.full, best.full, sizeof(tried.full));
             memcpy(tried.values, best.values, sizeof(tried.values));
-            if (own != round || put(diagnosis->app, wishes, first, end, &tried) == 0)
+            tried.code = best.code;
+            tried.code_count = best.code_count;
+            if (own != round || put(diagnosis, wishes, first, end, &tried) == 0)
                 continue;
             if (any && asks_no_more(&best, &tried))
                 continue; /* all of it is in already */

@@ -183,7 +183,7 @@ static enum pyro_status apply_fixes(struct pyro_whatif *whatif, const struct pyr
     for (size_t i = 0; i < whatif->scenario_count; i++) {
         struct pyro_scenario *scenario = &whatif->scenarios[i], before = *scenario;
         if (asked->plan) {
-            pyro_fix_settings(diagnosis->app, diagnosis->config_changes, diagnosis->config_change_count, scenario);
+            PYRO_TRY(pyro_plan_apply(diagnosis, &whatif->arena, scenario, error));
             PYRO_TRY(check_clash(&before, scenario, "the plan", error));
         }
         PYRO_TRY(fix_all(whatif, asked, fixes, scenario, error));
@@ -191,12 +191,52 @@ static enum pyro_status apply_fixes(struct pyro_whatif *whatif, const struct pyr
     return PYRO_OK;
 }
 
+/* The finding that advises just this setting, and says what it does. */
+static const struct pyro_finding *find_costly(const pyro_diagnosis *diagnosis, const char *text)
+{
+    struct pyro_slice whole = pyro_slice_from(text);
+    const char *equals = pyro_slice_find(whole, "=");
+    struct pyro_setting setting = {{whole.ptr, equals ? (size_t)(equals - whole.ptr) : whole.len}, PYRO_SLICE_NULL};
+    if (!equals || pyro_predicted_is_known(setting.key))
+        return NULL;
+    setting.value = (struct pyro_slice){equals + 1, whole.len - setting.key.len - 1};
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        if (pyro_fix_is_edits(&diagnosis->findings[i], &setting, 1))
+            return &diagnosis->findings[i];
+    return NULL;
+}
+
+/* A setting without a model is asked as the finding that measured it, where there is one. */
+static enum pyro_status take_measured(struct pyro_whatif *whatif, const pyro_diagnosis *diagnosis,
+                                      struct pyro_whatif_options *asked, struct pyro_error *error)
+{
+    const char **set = pyro_arena_array(&whatif->arena, asked->set_count + 1, sizeof(*set));
+    const char **fix = pyro_arena_array(&whatif->arena, asked->fix_count + asked->set_count + 1, sizeof(*fix));
+    size_t set_count = 0, fix_count = asked->fix_count;
+    if (!set || !fix)
+        return pyro_no_memory(error);
+    for (size_t i = 0; i < asked->fix_count; i++)
+        fix[i] = asked->fix[i];
+    for (size_t i = 0; i < asked->set_count; i++) {
+        const struct pyro_finding *finding = asked->set[i] ? find_costly(diagnosis, asked->set[i]) : NULL;
+        if (finding)
+            fix[fix_count++] = finding->id.ptr;
+        else
+            set[set_count++] = asked->set[i];
+    }
+    asked->set = set;
+    asked->set_count = set_count;
+    asked->fix = fix;
+    asked->fix_count = fix_count;
+    return PYRO_OK;
+}
+
 static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *diagnosis,
-                            const struct pyro_whatif_options *asked, struct pyro_options *options,
-                            struct pyro_error *error)
+                            struct pyro_whatif_options *asked, struct pyro_options *options, struct pyro_error *error)
 {
     unsigned threads = options->threads < PYRO_CREW_MOST ? options->threads : PYRO_CREW_MOST;
     whatif->most_scenarios = asked->most_scenarios;
+    PYRO_TRY(take_measured(whatif, diagnosis, asked, error));
     PYRO_TRY(pyro_whatif_ask(whatif, asked->set, asked->set_count, asked->sweep, asked->sweep_count, error));
     PYRO_TRY(read_goal(asked, &whatif->goal, error));
     whatif->diagnosis = diagnosis;

@@ -99,6 +99,19 @@ bool pyro_index_stages(struct pyro_index *index, const struct pyro_app *app)
     return done;
 }
 
+bool pyro_index_rdds(struct pyro_index *index, const struct pyro_app *app)
+{
+    *index = (struct pyro_index){.allocator = app->allocator};
+    struct pyro_index_key *keys = pyro_allocate(app->allocator, (app->rdds.count + 1) * sizeof(*keys));
+    if (!keys)
+        return false;
+    for (size_t i = 0; i < app->rdds.count; i++)
+        keys[i] = (struct pyro_index_key){app->rdds.items[i].id, 0};
+    bool done = pyro_index_init(index, app->allocator, keys, app->rdds.count);
+    pyro_release(app->allocator, keys);
+    return done;
+}
+
 bool pyro_index_jobs(struct pyro_index *index, const struct pyro_app *app)
 {
     *index = (struct pyro_index){.allocator = app->allocator};

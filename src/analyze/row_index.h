@@ -26,6 +26,7 @@ size_t pyro_index_find(const struct pyro_index *index, int64_t id, size_t *first
 
 bool pyro_index_stages(struct pyro_index *index, const struct pyro_app *app);
 bool pyro_index_jobs(struct pyro_index *index, const struct pyro_app *app);
+bool pyro_index_rdds(struct pyro_index *index, const struct pyro_app *app);
 bool pyro_index_sql(struct pyro_index *index, const struct pyro_app *app);
 
 #endif

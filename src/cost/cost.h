@@ -162,6 +162,10 @@ bool pyro_apportion(const struct pyro_allocator *allocator, const int64_t *weigh
 /* Sums of the stages by job, SQL execution, pool and job group; again once money was shared out. False: no memory. */
 bool pyro_cost_sum_up(struct pyro_cost *cost);
 
+/* Whole nodes that this number of executors takes, where `now` of them took those of the bill; 0: it is not by nodes.
+ */
+double pyro_cost_nodes_for(const struct pyro_cost *cost, double executors, double now);
+
 /* Units that other tools count in. */
 double pyro_cost_core_hours(const struct pyro_cost_amount *amount);
 double pyro_cost_gib_hours(const struct pyro_cost_amount *amount);

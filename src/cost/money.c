@@ -44,17 +44,45 @@ static void note(struct bill *bill, struct pyro_slice text)
         money->notes[money->note_count++] = text;
 }
 
+/* " (did you mean m5.xlarge?)" for a type that no sheet has; " (known in eu-west-1, us-east-1)" for one that has prices
+ * elsewhere; else nothing. */
+static struct pyro_slice hint(struct bill *bill, const struct pyro_price_query *query)
+{
+    enum { REGIONS = 6 };
+    const struct pyro_prices *prices = bill->prices;
+    struct pyro_slice word = pyro_arena_copy(&bill->cost->arena, query->instance), regions = PYRO_SLICE_LITERAL("");
+    const char **names = pyro_arena_array(&bill->cost->arena, prices->rows.count + 1, sizeof(*names));
+    size_t count = 0, places = 0;
+    if (!word.len || !names) {
+        bill->failed |= !names;
+        return regions;
+    }
+    for (size_t i = 0; i < prices->rows.count; i++) {
+        const struct pyro_price *row = &prices->rows.items[i];
+        if (row->instance.len && !pyro_slice_eq(row->instance, query->instance))
+            names[count++] = row->instance.ptr;
+        if (!row->instance.len || !pyro_slice_eq(row->instance, query->instance) || !row->region.len ||
+            pyro_slice_find(regions, row->region.ptr) || places++ >= REGIONS)
+            continue;
+        regions = say(bill, "%.*s%s%.*s", TEXT(regions), regions.len ? ", " : "", TEXT(row->region));
+    }
+    if (regions.len)
+        return say(bill, " (prices of it are known in %.*s)", (int)regions.len, regions.ptr);
+    const char *nearest = pyro_nearest(word.ptr, names, count);
+    return nearest ? say(bill, " (did you mean %s?)", nearest) : regions;
+}
+
 static void miss(struct bill *bill, const struct pyro_price_query *query)
 {
     struct pyro_money *money = &bill->cost->money;
     if (money->missing_count == LINES)
         return;
-    struct pyro_slice where = query->region;
+    struct pyro_slice where = query->region, known = hint(bill, query);
     struct pyro_slice text =
-        say(bill, "service %s, unit %s%s%.*s%s%.*s%s%.*s%s%s", query->service, query->unit,
+        say(bill, "service %s, unit %s%s%.*s%s%.*s%s%.*s%s%s%.*s", query->service, query->unit,
             query->instance.len ? ", instance " : "", TEXT(query->instance), where.len ? ", region " : "", TEXT(where),
             query->tier.len ? ", tier " : "", TEXT(query->tier), query->purchase ? ", purchase " : "",
-            query->purchase ? query->purchase : "");
+            query->purchase ? query->purchase : "", (int)known.len, known.ptr ? known.ptr : "");
     for (size_t i = 0; i < money->missing_count; i++)
         if (pyro_slice_eq(money->missing[i], text))
             return;

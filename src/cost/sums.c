@@ -1,4 +1,5 @@
 /* The same amounts by job, SQL execution, pool and job group, and in other tools' units. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/accounts/fixed_point.h"
@@ -76,4 +77,10 @@ int64_t pyro_cost_vcore_seconds(const struct pyro_cost_amount *amount)
 double pyro_cost_dcu(const struct pyro_cost_amount *amount)
 {
     return 0.05 * pyro_cost_core_hours(amount) + 0.005 * pyro_cost_gib_hours(amount);
+}
+
+double pyro_cost_nodes_for(const struct pyro_cost *cost, double executors, double now)
+{
+    bool by_nodes = cost->money.instance.len > 0 && cost->money.nodes > 0 && now > 0;
+    return by_nodes ? ceil(cost->money.nodes * executors / now - 1e-9) : 0;
 }

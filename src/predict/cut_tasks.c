@@ -6,21 +6,13 @@
 
 /* A task that reads this multiple of the median holds a key that no other cut divides. */
 #define LUMP 3.0
-/* If both sides of the shuffle have one number of partitions: the map outputs that each task fetches; and what fetching
- * one takes. */
+/* If both sides of the shuffle have one number of partitions: the map outputs that each task fetches. */
 #define CUT_ALIKE 0.8
-#define BLOCK_MS  0.025
 enum { CUT_ALIKE_MIN = 6, FEW = 20 };
+/* Of a stage's work at most this share is files. */
+#define FILES_SHARE_MAX 0.95
 /* What is left of a stage's work at least, whatever it spilled. */
 #define WORK_LEFT 0.3
-/* What a task takes to open, close and commit its file. */
-#define WRITE_MS 45.0
-/* ... to hand its data to a Python worker and take the results. */
-#define PYTHON_MS 40.0
-/* The first added task of a scenario costs this multiple of its usual cost more, which fades over this number of
- * tasks. */
-#define COLD_TIMES 1.5
-#define WARM_TASKS 250.0
 /* Fewer of all tasks than this have anything to read: there are few keys, and each stays whole. */
 #define FILLED_MIN 0.9
 
@@ -98,9 +90,10 @@ static void share(const struct pyro_scenario_tasks *tasks, const double *sorted,
  * come after change->added. */
 static double warm_up_of_added(struct pyro_predict_change *change, double more)
 {
-    double warm = exp(-change->added / WARM_TASKS) - exp(-(change->added + more) / WARM_TASKS);
+    double tasks = change->run->constants[PYRO_CONSTANT_WARM_TASKS];
+    double warm = exp(-change->added / tasks) - exp(-(change->added + more) / tasks);
     change->added += more;
-    return COLD_TIMES * WARM_TASKS * warm / more;
+    return change->run->constants[PYRO_CONSTANT_COLD_TIMES] * tasks * warm / more;
 }
 
 /* The fixed cost of a task when `before` tasks become `count`. The tasks of a small stage are the first ones on their
@@ -112,14 +105,16 @@ static double fixed_of_more(struct pyro_predict_change *change, size_t stage, ui
     double fixed = (double)facts->fixed_ms, blocks = (double)facts->blocks / fmax(facts->count, 1);
     if (count <= before)
         return fixed;
-    double writes = run->app->stages.items[stage].output_bytes > 0 ? WRITE_MS : 0;
-    writes += facts->python ? PYTHON_MS : 0;
+    double writes = run->app->stages.items[stage].output_bytes > 0 ? run->constants[PYRO_CONSTANT_WRITE_MS] : 0;
+    bool rdd = facts->python && run->app->stages.items[stage].sql == PYRO_NONE;
+    writes += facts->python ? run->constants[PYRO_CONSTANT_PYTHON_MS] : 0;
     double cold = warm_up_of_added(change, count - before), added = fmax(fixed, run->added_ms);
     if (before < FEW)
         added = fmin(added, run->added_ms * (1 + cold) + writes);
+    added = rdd ? fmax(added, run->constants[PYRO_CONSTANT_PYTHON_FIXED_MS]) : added;
     fixed = (before * fixed + (count - before) * added) / count;
     bool alike = before >= CUT_ALIKE_MIN && blocks >= CUT_ALIKE * facts->count;
-    return fixed + (alike ? BLOCK_MS * blocks * ((double)count / before - 1) : 0);
+    return fixed + (alike ? run->constants[PYRO_CONSTANT_BLOCK_MS] * blocks * ((double)count / before - 1) : 0);
 }
 
 /* Time that a stage spends less on spilling when its tasks become smaller, or more when they become larger: their need
@@ -138,6 +133,32 @@ static double spared_spill_ms(const struct pyro_predicted_run *run, size_t stage
     double was_out = pyro_spilled_memory(need, memory) * facts->count, out = pyro_spilled_memory(now, memory) * count;
     double left = was_out > 0 ? out / was_out : fmin((double)facts->count / count, 1);
     return spill * run->spill_ms * (1 - left);
+}
+
+double pyro_written_files(const struct pyro_stage_facts *facts, double before, double count)
+{
+    double places = facts->folders * before;
+    if (!(facts->folders >= 1) || !(places > 0) || !(count > 0))
+        return count;
+    /* Rows of a task for a folder, in units of what is one: by the files that are missing, or where hardly any is, as
+     * many as there are. */
+    double filled = fmin(facts->written / places, 1 - 1e-6), rows = -log(1 - fmax(filled, 1e-6));
+    if (filled > FILLED_MIN)
+        rows = fmax(rows, facts->written_rows / places);
+    rows *= before / count;
+    return fmax(facts->folders * count * (1 - exp(-rows)), facts->folders);
+}
+
+/* Time of a stage's work that is files, and what it becomes when its tasks are `count`; `work` as it is by now. */
+static double files_ms(const struct pyro_predicted_run *run, size_t stage, double before, double count, double work,
+                       double *ret_now)
+{
+    const struct pyro_stage_facts *facts = &run->stages[stage];
+    enum pyro_constant kind = facts->columns ? PYRO_CONSTANT_COLUMNS_FILE_MS : PYRO_CONSTANT_FILE_MS;
+    double was = facts->folders >= 1 ? fmax(facts->written - before, 0) : 0; /* one of each task is in its own cost */
+    double each = was > 0 ? fmin(run->constants[kind], FILES_SHARE_MAX * work / was) : 0;
+    *ret_now = was > 0 ? each * fmax(pyro_written_files(facts, before, count) - count, 0) : 0;
+    return each * was;
 }
 
 void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_t count)
@@ -163,6 +184,8 @@ void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_
         all += tasks->load[i];
     }
     work = fmax(work, 0);
+    double files_now;
+    work -= files_ms(change->run, stage, tasks->count, count, work, &files_now);
     share(tasks, sorted, pyro_stage_sorted_loads(change->run, stage, tasks, sorted), load, count);
     /* The order of partitions has nothing to do with their size: mixed by a fixed rule. */
     for (uint32_t i = count; i > 1; i--) {
@@ -172,7 +195,7 @@ void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_
         load[other] = swap;
     }
     work = fmax(work - spared_spill_ms(change->run, stage, count), WORK_LEFT * work);
-    fixed = fixed_of_more(change, stage, tasks->count, count);
+    fixed = fixed_of_more(change, stage, tasks->count, count) + files_now / count;
     for (uint32_t i = 0; i < count; i++) {
         ms[i] = fixed + work * load[i] + (fewer ? extra[i] : 0);
         load[i] *= all;

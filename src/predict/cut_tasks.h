@@ -29,8 +29,12 @@ struct pyro_stage_facts {
     uint32_t first_group;  /* in run->warm_ups */
     enum pyro_stage_source source;
     float byte_ms;            /* processor time of a byte of the files that it reads, by their format; 0: unknown */
+    bool frame_scan;          /* it reads the files of a DataFrame that became an RDD, which no plan describes */
     bool python;              /* its tasks, or others of its query, use Python workers */
     double files, file_bytes; /* that its scans read; 0: unknown */
+    double written, folders;  /* files that it wrote; folders of partitionBy(), 0: none */
+    double written_rows;
+    bool columns; /* the files are Parquet or ORC */
     /* Of a join that sorts: its parents, the one that wrote more and the other one. */
     bool sides;
     uint32_t larger, smaller;          /* rows */
@@ -54,6 +58,9 @@ void pyro_predict_take_costs(struct pyro_predicted_run *run);
 /* Fills what a spilled byte costs; and execution memory of a task when all slots are busy, in the unchanged run. */
 void pyro_predict_take_spill(struct pyro_predicted_run *run);
 double pyro_task_memory(const struct pyro_predicted_run *run);
+/* Files that a stage writes into folders when `before` tasks become `count`: each task has a file in each folder that
+ * it has rows for, and these are as likely to have any as rows are spread at random. */
+double pyro_written_files(const struct pyro_stage_facts *facts, double before, double count);
 /* A sorter that gets no more memory writes all that it holds, not only what is too much. */
 static inline double pyro_spilled_memory(double need, double memory)
 {
@@ -67,6 +74,15 @@ struct pyro_first_task {
 };
 /* Fills run->firsts, behind the two above. */
 bool pyro_predict_take_firsts(struct pyro_predicted_run *run);
+
+/* A task that looked for a cached block. */
+struct pyro_cached_task {
+    uint32_t stage, place;            /* row; number in its stage's run->tasks */
+    bool found, disk;                 /* disk: a block without room is on disk */
+    float found_ms, missed_ms, bytes; /* what it takes with its block, and without; bytes that it read */
+};
+/* Fills run->cached and what was stored, behind pyro_predict_take_tasks(). */
+bool pyro_predict_take_cached(struct pyro_predicted_run *run);
 
 /* What task `row` took longer for being first; 0 where it was not. */
 double pyro_first_ms(const struct pyro_predicted_run *run, size_t row);

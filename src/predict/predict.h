@@ -8,6 +8,7 @@
 
 #include "base/memory/arena.h"
 #include "cost/cost.h"
+#include "predict/fitted.h"
 #include "replay/replay.h"
 
 enum pyro_predicted {
@@ -78,10 +79,12 @@ struct pyro_scenario {
 struct pyro_task_facts;
 struct pyro_stage_facts;
 struct pyro_first_task;
+struct pyro_cached_task;
 
 /* What is known of the run before any scenario; immutable, read by all threads. */
 struct pyro_predicted_run {
     const struct pyro_app *app;
+    const double *constants; /* as set before it is filled, else pyro_constants */
     struct pyro_replay *replay;
     struct pyro_replay_check check;
     struct pyro_replay_result base;
@@ -102,6 +105,10 @@ struct pyro_predicted_run {
     float *spread;                   /* of task times by chance, a row of app->stages each */
     struct pyro_first_task *firsts;  /* that found their executor without their stage's code */
     size_t first_count;
+    struct pyro_cached_task *cached;    /* that looked for a cached block */
+    size_t cached_count, cached_missed; /* missed: of these, without success */
+    size_t cached_blocks;               /* that they looked for */
+    double stored_most, stored_all;     /* bytes: peaks of one executor, and of all of them together */
     float *first_ms; /* what these took longer, of each row of app->stages; NULL: the run does not say */
     double cold_ms;  /* the same of an executor's very first ones */
     int64_t critical_path_ms;

@@ -9,6 +9,9 @@ enum { SCANS_LOOKED_AT = 256 };
 /* Of each query. */
 struct query {
     double files, file_bytes, read_bytes, sort_ms; /* read_bytes: of the stages that read files */
+    double written, folders;                       /* files of its write, and folders of partitionBy() */
+    bool columns;                                  /* that are Parquet or ORC */
+    size_t writer;                                 /* row of the stage that wrote most, + 1; 0: none */
     float byte_ms;
     bool sorts, python; /* has a SortMergeJoin; an operator that Python runs */
 };
@@ -41,6 +44,9 @@ static void read_plans(const struct pyro_app *app, const struct pyro_index *ids,
             query->sorts = true;
         if (query && pyro_slice_starts_with(app->sql_nodes.items[i].name, "Scan "))
             query->byte_ms = fmaxf(query->byte_ms, format_ms(app->sql_nodes.items[i].name));
+        struct pyro_slice detail = app->sql_nodes.items[i].detail;
+        if (query && pyro_slice_find(app->sql_nodes.items[i].name, "InsertIntoHadoopFs"))
+            query->columns = pyro_slice_find(detail, "Parquet") || pyro_slice_find(detail, "ORC");
         if (query && pyro_slice_find(app->sql_nodes.items[i].name, "Python"))
             query->python = true;
     }
@@ -53,6 +59,10 @@ static void read_plans(const struct pyro_app *app, const struct pyro_index *ids,
             query->files += (double)metric->value;
         else if (pyro_slice_is(metric->name, "size of files read"))
             query->file_bytes += (double)metric->value;
+        else if (pyro_slice_is(metric->name, "number of written files"))
+            query->written += (double)metric->value;
+        else if (pyro_slice_is(metric->name, "number of dynamic part"))
+            query->folders += (double)metric->value;
         else if (pyro_slice_is(metric->name, "sort time"))
             query->sort_ms += (double)metric->value / (pyro_slice_is(metric->type, "nsTiming") ? 1e6 : 1);
     }
@@ -124,6 +134,25 @@ static void find_other_scans(struct pyro_predicted_run *run)
     }
 }
 
+/* DataFrames that became RDDs: their scans are cut as any other, but no query says how large their files are. */
+static bool mark_frame_scans(struct pyro_predicted_run *run)
+{
+    const struct pyro_app *app = run->app;
+    struct pyro_index rdds = {.allocator = app->allocator};
+    if (!pyro_index_rdds(&rdds, app))
+        return false;
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        for (uint32_t k = 0; k < stage->rdd_count && stage->sql == PYRO_NONE && stage->input_bytes > 0; k++) {
+            size_t entry;
+            run->stages[i].frame_scan |= pyro_index_find(&rdds, stage->rdd_ids[k], &entry) > 0 &&
+                                         pyro_slice_is(app->rdds.items[rdds.entries[entry].row].name, "FileScanRDD");
+        }
+    }
+    pyro_index_done(&rdds);
+    return true;
+}
+
 /* RDDs that Python computes name the first stage that has them. */
 static void mark_python(struct pyro_predicted_run *run, const struct pyro_index *stages)
 {
@@ -148,6 +177,9 @@ bool pyro_predict_take_queries(struct pyro_predicted_run *run)
             struct query *query = query_of(&ids, queries, app->stages.items[i].sql);
             if (query && run->stages[i].source == PYRO_SOURCE_FILES)
                 query->read_bytes += (double)app->stages.items[i].input_bytes;
+            int64_t most = query && query->writer > 0 ? app->stages.items[query->writer - 1].output_bytes : 0;
+            if (query && app->stages.items[i].output_bytes > most)
+                query->writer = i + 1;
         }
         for (size_t i = 0; i < app->stages.count; i++) {
             const struct pyro_stage *stage = &app->stages.items[i];
@@ -156,6 +188,12 @@ bool pyro_predict_take_queries(struct pyro_predicted_run *run)
             if (!query)
                 continue;
             facts->python = query->python;
+            if (query->writer == i + 1) {
+                facts->written = query->written;
+                facts->folders = query->folders;
+                facts->columns = query->columns;
+                facts->written_rows = (double)(stage->output_records > 0 ? stage->output_records : 0);
+            }
             /* Several scans in one query share its files as they share the bytes read. */
             double part = query->read_bytes > 0 ? (double)stage->input_bytes / query->read_bytes : 0;
             if (facts->source == PYRO_SOURCE_FILES) {
@@ -172,9 +210,9 @@ bool pyro_predict_take_queries(struct pyro_predicted_run *run)
     if (by_id) {
         find_other_scans(run);
         mark_python(run, &stages);
-    }
-    if (by_id)
+        by_id = mark_frame_scans(run);
         pyro_index_done(&stages);
+    }
     if (by_sql)
         pyro_index_done(&ids);
     pyro_release(app->allocator, queries);

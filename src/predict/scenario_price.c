@@ -28,6 +28,16 @@ static double amount_ratio(double executors_now, double executors_was, double dr
     return ratio(executors_now + driver * longer, executors_was + driver);
 }
 
+/* Of a bill of nodes, which are whole: by their number and the lifetimes of executors. 0: it is another bill. */
+static double nodes_ratio(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario)
+{
+    double now = (double)run->executors, larger = ratio((double)scenario->cores_per_executor, (double)run->cores);
+    double executors = (double)scenario->executors * (larger > 0 ? larger : 1);
+    double nodes = pyro_cost_nodes_for(run->cost, executors, now);
+    double whole = nodes > 0 && executors > 0 ? nodes / (run->cost->money.nodes * executors / now) : 0;
+    return whole * ratio((double)scenario->core_ms, (double)run->base.core_ms);
+}
+
 double pyro_scenario_cost(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario)
 {
     const struct pyro_cost *cost = run->cost;
@@ -42,9 +52,10 @@ double pyro_scenario_cost(const struct pyro_predicted_run *run, const struct pyr
                              (double)run->base.core_ms / fmax((double)run->cores, 1));
     double larger = ratio((double)scenario->memory_bytes, (double)run->memory_bytes);
     double memory = amount_ratio(own_memory * lifetimes * larger, own_memory, (double)driver->memory_mib_ms, longer);
+    double nodes = nodes_ratio(run, scenario);
     for (size_t i = 0; i < cost->money.line_count; i++) {
         const struct pyro_cost_line *line = &cost->money.lines[i];
-        sum += (double)line->micros * (line->driver ? longer : line->memory ? memory : core);
+        sum += (double)line->micros * (line->driver ? longer : nodes > 0 ? nodes : line->memory ? memory : core);
     }
     return sum / 1e6;
 }
@@ -59,6 +70,7 @@ void pyro_predict_take_cost(struct pyro_predicted_run *run, const struct pyro_co
 {
     const struct pyro_scenario unchanged = {.wall_expected_ms = run->base.wall_ms,
                                             .core_ms = run->base.core_ms,
+                                            .executors = run->executors,
                                             .cores_per_executor = run->cores,
                                             .memory_bytes = run->memory_bytes};
     run->cost = cost;

@@ -13,27 +13,20 @@ enum { SAMPLE = 512, SAMPLE_MIN = 8, EMPTY_MIN = 3 };
 #define LOAD_SPREAD_MIN 1.5
 /* Processor time of a task, ms: a stage whose tasks use more says what records cost; its fixed cost hardly shows. */
 #define HEAVY_CPU_MS 100.0
-/* Fixed processor time where no stage of the run has small tasks: what Spark's own part of a task takes, warmed up. */
-#define FLOOR_CPU_MS 6.0
 /* Stages with fewer tasks are mostly first tasks, which take longer. */
 enum { FLOOR_TASKS = 20 };
-/* The most fixed processor time of a task, ms: what is more is work that the rate of other stages does not explain.
- * Measured: 3 to 15 ms for tasks of warm executors that read nothing. A block that is fetched adds to it. */
-#define FIXED_CPU_MAX_MS 14.0
-#define BLOCK_CPU_MS     0.02
-
 /* Data that must have been read before it says what data costs; and what a byte costs where none does. */
 #define ENOUGH_RECORDS   100e3
 #define ENOUGH_BYTES     16e6
 #define USUAL_BYTES_A_MS 100e3
 /* Waiting for something else than a processor beyond this follows the data: a service, a disk. */
 #define WAIT_MAX_MS 60.0
-/* Where the driver runs on the executors' host, what it computes for a task makes tasks wait. */
-#define DRIVER_MS 3.0
-/* What one task more costs where the run has no stage with many small ones, if processors do not make it wait. Where
- * they do, half of it waits for them: it grows with the root. A stage's tasks are small when this share of their time
- * is fixed. */
-#define ADDED_MS    15.0
+/* Tasks in Python: bytes that are little to read, what a worker takes of them at least, and how many times the usual
+ * cost of one a task without more may take. */
+#define SMALL_BYTES       1048576.0
+#define PYTHON_BYTES_A_MS 20e3
+#define PYTHON_TIMES_MAX  4.0
+/* A stage's tasks are small when this share of their time is fixed. */
 #define SMALL_SHARE 0.4
 
 /* Of a stage, a task. */
@@ -130,7 +123,7 @@ static double compare_tasks(const struct pyro_predicted_run *run, const struct p
 /* The least processor time that tasks of any stage used on average. */
 static double find_floor(const struct pyro_predicted_run *run)
 {
-    double least = FLOOR_CPU_MS;
+    double least = run->constants[PYRO_CONSTANT_FLOOR_CPU_MS];
     for (size_t i = 0; i < run->app->stages.count; i++)
         if (run->stages[i].count >= FLOOR_TASKS && run->app->stages.items[i].cpu_ms > 0)
             least = fmin(least, mean_of(run, i).cpu_ms);
@@ -168,9 +161,10 @@ static double work_of(const struct mean *mean, const struct rates *rates)
 
 /* By its processor time beyond what its data costs elsewhere in the run. The same share of its waiting is fixed, but
  * what is more than a processor made it wait, and more than a worker's pipes do, follows the data. */
-static double compare_stages(const struct mean *mean, const struct rates *rates, double longer)
+static double compare_stages(const struct pyro_predicted_run *run, const struct mean *mean, const struct rates *rates)
 {
-    double most = FIXED_CPU_MAX_MS + BLOCK_CPU_MS * mean->blocks;
+    const double *constants = run->constants, longer = run->longer;
+    double most = constants[PYRO_CONSTANT_FIXED_CPU_MAX_MS] + constants[PYRO_CONSTANT_BLOCK_CPU_MS] * mean->blocks;
     double cpu = fmin(fmax(mean->cpu_ms - work_of(mean, rates), 0), most);
     double share = mean->cpu_ms > 0 ? cpu / mean->cpu_ms : 0;
     double contended = fmin(mean->run_ms, mean->cpu_ms * fmax(longer, 1) * 1.3), beyond = mean->run_ms - contended;
@@ -178,19 +172,33 @@ static double compare_stages(const struct mean *mean, const struct rates *rates,
     return outside + share * (contended + (beyond <= WAIT_MAX_MS ? beyond : 0));
 }
 
+/* What an RDD's task in Python costs that has little to read: nearly all of it is to hand a worker its partition, which
+ * the JVM's processor time does not show. 0: the stage's tasks have much to read, or take so long that they wait for
+ * something else. */
+static double fixed_of_python(const struct pyro_predicted_run *run, size_t row, const struct mean *mean)
+{
+    const struct pyro_stage_facts *facts = &run->stages[row];
+    bool small = facts->python && facts->count >= FLOOR_TASKS && run->app->stages.items[row].sql == PYRO_NONE &&
+                 mean->load <= SMALL_BYTES;
+    double most = PYTHON_TIMES_MAX * run->constants[PYRO_CONSTANT_PYTHON_FIXED_MS];
+    return small && mean->ms <= most ? fmax(mean->ms - mean->load / PYTHON_BYTES_A_MS, 0) : 0;
+}
+
 void pyro_predict_take_costs(struct pyro_predicted_run *run)
 {
     double floor = find_floor(run);
     const struct rates rates = {floor, find_rate(run, floor, true), find_rate(run, floor, false)};
-    run->added_ms = ADDED_MS * sqrt(fmax(run->longer, 1));
+    /* Where processors make a task wait, half of its cost waits for them: it grows with the root. */
+    run->added_ms = run->constants[PYRO_CONSTANT_ADDED_MS] * sqrt(fmax(run->longer, 1));
     for (size_t i = 0; i < run->app->stages.count; i++) {
         struct pyro_stage_facts *facts = &run->stages[i];
         struct mean mean = typical_of(run, i);
         /* A task that writes opens a file when it has rows only: the empty ones do not say what a full one costs. */
         double fixed = mean.writes ? NAN : compare_tasks(run, facts);
         if (isnan(fixed))
-            fixed = compare_stages(&mean, &rates, run->longer) +
-                    (run->one_host && facts->count >= FLOOR_TASKS ? DRIVER_MS : 0);
+            fixed = compare_stages(run, &mean, &rates) +
+                    (run->one_host && facts->count >= FLOOR_TASKS ? run->constants[PYRO_CONSTANT_DRIVER_MS] : 0);
+        fixed = fmax(fixed, fixed_of_python(run, i, &mean));
         facts->fixed_ms = (float)fmin(fmax(fixed, 0), mean.ms);
         if (facts->count >= FLOOR_TASKS && (double)facts->fixed_ms >= SMALL_SHARE * mean.ms && !mean.writes)
             run->added_ms = fmin(run->added_ms, (double)facts->fixed_ms);

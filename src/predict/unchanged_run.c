@@ -223,6 +223,7 @@ enum pyro_status pyro_predict_prepare(struct pyro_predicted_run *run, const stru
                                       struct pyro_error *error)
 {
     run->app = app;
+    run->constants = run->constants ? run->constants : pyro_constants;
     PYRO_TRY(pyro_replay_new(app, &run->replay, error));
     run->check = pyro_replay_check(run->replay);
     run->base = pyro_replay_base(run->replay);
@@ -249,6 +250,8 @@ enum pyro_status pyro_predict_prepare_tasks(struct pyro_predicted_run *run, stru
     pyro_predict_take_costs(run);
     if (!pyro_predict_take_firsts(run))
         return pyro_no_memory(error);
+    if (!pyro_predict_take_cached(run))
+        return pyro_no_memory(error);
     pyro_predict_take_spill(run);
     return pyro_predict_take_unchanged(run) ? PYRO_OK : PYRO_ERROR_MEMORY;
 }
@@ -263,6 +266,7 @@ void pyro_predict_done(struct pyro_predicted_run *run)
     pyro_release(allocator, run->warm_ups);
     pyro_release(allocator, run->stages);
     pyro_release(allocator, run->firsts);
+    pyro_release(allocator, run->cached);
     pyro_release(allocator, run->first_ms);
     pyro_cost_free(run->own_cost);
     pyro_replay_free(run->replay);

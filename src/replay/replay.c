@@ -5,6 +5,10 @@
 #include "replay/edits.h"
 #include "replay/losses.h"
 
+/* A replay of the unchanged run that is off by more says nothing of a changed one. */
+#define SOUND_SHARE 0.03
+#define SOUND_MS    1000.0
+
 void pyro_replay_free(struct pyro_replay *replay)
 {
     if (!replay)
@@ -95,6 +99,14 @@ enum pyro_status pyro_replay_new(const struct pyro_app *app, struct pyro_replay 
         off = off < 0 ? -off : off;
         replay->worst_job = off > replay->worst_job ? off : replay->worst_job;
     }
+    for (uint32_t i = 0; i < replay->stage_count; i++) {
+        const struct replay_stage_state *state = &replay->stage_states[i];
+        int64_t off = (replay->stages[i].to - replay->stages[i].from) - (state->end - state->start);
+        if (state->done && (off < 0 ? -off : off) > (replay->worst_off < 0 ? -replay->worst_off : replay->worst_off)) {
+            replay->worst_off = off;
+            replay->worst_stage = i;
+        }
+    }
     *ret = replay;
     return PYRO_OK;
 }
@@ -158,11 +170,20 @@ struct pyro_replay_result pyro_replay_base(const struct pyro_replay *replay)
 
 struct pyro_replay_check pyro_replay_check(const struct pyro_replay *replay)
 {
-    struct pyro_replay_check check = {(int64_t)replay->window.length, replay->base.wall_ms, (double)NAN, 0};
+    struct pyro_replay_check check = {
+        .measured_ms = (int64_t)replay->window.length, .replayed_ms = replay->base.wall_ms, .error_share = (double)NAN};
     if (check.measured_ms > 0)
         check.error_share = fabs((double)check.replayed_ms - (double)check.measured_ms) / (double)check.measured_ms;
     check.worst_job_ms = (replay->worst_job + 500) / 1000;
+    check.worst_stage = replay->stage_count > 0 ? replay->stages[replay->worst_stage].row : 0;
+    check.worst_stage_ms = replay->worst_off / 1000;
     return check;
+}
+
+bool pyro_replay_is_sound(const struct pyro_replay_check *check)
+{
+    double off_ms = fabs((double)check->replayed_ms - (double)check->measured_ms);
+    return off_ms < SOUND_MS || check->error_share <= SOUND_SHARE;
 }
 
 /* Other executors than the log's, for one run. */

@@ -20,7 +20,7 @@ enum pyro_edit_kind {
     PYRO_EDIT_TASK,        /* task `row` takes `ms` */
     PYRO_EDIT_STAGE,       /* every task of stage `row` takes `factor` times as long */
     PYRO_EDIT_REPARTITION, /* stage `row` runs `count` tasks of `ms` each instead of its own; `factor`:
-                              predict/model_code.c */
+                              predict/models/model_code.c */
     PYRO_EDIT_TASKS,       /* stage `row` runs `count` tasks of `times` ms instead of its own, in this order */
     PYRO_EDIT_TIMES,       /* of stage `row`, `tasks` (rows) take `times` ms each */
     PYRO_EDIT_SKIP_STAGE,  /* stage `row` does not run; what waits for it goes on */
@@ -156,8 +156,16 @@ struct pyro_replay_check {
     int64_t measured_ms, replayed_ms;
     double error_share;   /* |replayed - measured| / measured; NaN for a run of no length */
     int64_t worst_job_ms; /* largest distance of a job's end from the recorded one */
+    /* Which assumption fails most: the stage (row of app->stages) that took this time longer than its replay, below 0:
+     * shorter. Longer: its tasks began later than there were slots for them. Shorter: more of its tasks ran at once
+     * than the log has slots for. */
+    size_t worst_stage;
+    int64_t worst_stage_ms; /* 0: there is none */
 };
 struct pyro_replay_check pyro_replay_check(const struct pyro_replay *replay);
+/* Whether a changed replay says anything: the unchanged one is off by a few percent at most, or by less than a second.
+ */
+bool pyro_replay_is_sound(const struct pyro_replay_check *check);
 
 /* What the unchanged replay makes of locality. */
 struct pyro_replay_waits {

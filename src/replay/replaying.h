@@ -221,7 +221,9 @@ struct pyro_replay {
     uint32_t window_count;
 
     struct pyro_replay_result base;
-    int64_t worst_job; /* largest distance of a job's end from the recorded one */
+    int64_t worst_job;    /* largest distance of a job's end from the recorded one */
+    uint32_t worst_stage; /* whose length is farthest from the recorded one */
+    int64_t worst_off;    /* recorded - replayed, of that stage */
 };
 
 /* Jobs [first, end) run side by side. */

@@ -1,7 +1,11 @@
 /* Task runs, sorted by stage, partition and attempt. Of each run its duration enters, and how it ended; not when. */
 #include "replay/replaying.h"
 
+#include "analyze/plans/lineage.h"
 #include "analyze/unfinished_tasks.h"
+
+/* Stages of more tasks do not wait: every look for one that may start reads all of them. */
+#define WAITING_PARTITIONS_MAX 1024
 
 static unsigned locality_level(struct pyro_slice text)
 {
@@ -18,6 +22,7 @@ struct task_sort {
     uint64_t *keys;        /* partition and attempt of each task, in log order; those without an end are last */
     unsigned char *levels; /* locality of each task */
     uint32_t *tasks;       /* row of each run */
+    bool *finds_cached;    /* by row of app->stages: it reads blocks that an earlier stage cached; NULL: none does */
 };
 
 enum { LAUNCH, FINISH, STATUS, STAGE, PLACE, ATTEMPT, COPY, LOCALITY, EXECUTOR, FETCH, COLUMNS };
@@ -197,7 +202,6 @@ static int64_t recorded_wait(const struct pyro_app *app, unsigned near, unsigned
  * shorter than the wait did not wait; of the others a replay of both finds the likelier (estimate.c). */
 static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
 {
-    enum { PARTITIONS_MAX = 1024 };
     struct replay_run *runs = &sort->replay->runs[stage->runs.first];
     const uint32_t *tasks = &sort->tasks[stage->runs.first];
     unsigned best = REPLAY_LEVELS, next = REPLAY_LEVELS;
@@ -209,7 +213,7 @@ static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
         unsigned level = sort->levels[tasks[i]];
         next = level > best && level != REPLAY_NO_PREF && level < next ? level : next;
     }
-    if (best >= REPLAY_NO_PREF || next == REPLAY_LEVELS || stage->partitions > PARTITIONS_MAX || stage->barrier)
+    if (best >= REPLAY_NO_PREF || next == REPLAY_LEVELS || stage->partitions > WAITING_PARTITIONS_MAX || stage->barrier)
         return;
     int64_t wait = recorded_wait(sort->replay->app, best, next);
     stage->near = (unsigned char)best;
@@ -223,6 +227,36 @@ static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
             continue;
         runs[i].flags |= REPLAY_RUN_WAITS | (level == 0 ? REPLAY_RUN_PINNED : 0u);
     }
+}
+
+static bool spans_hosts(const struct pyro_replay *replay)
+{
+    const struct pyro_app *app = replay->app;
+    for (size_t i = 1; i < app->executors.count; i++)
+        if (!pyro_slice_eq(app->executors.items[i].host, app->executors.items[0].host))
+            return true;
+    return false;
+}
+
+/* Where every task of a stage ran in the process that holds its cached block, levels do not say whether one waited for
+ * that process while another was free: all of them may have. */
+static void mark_cached(struct task_sort *sort, struct replay_stage *stage)
+{
+    struct pyro_replay *replay = sort->replay;
+    struct replay_run *runs = &replay->runs[stage->runs.first];
+    const uint32_t *tasks = &sort->tasks[stage->runs.first];
+    if (!sort->finds_cached || !sort->finds_cached[stage->row] || replay->app->executors.count < 2 || stage->barrier ||
+        stage->partitions > WAITING_PARTITIONS_MAX)
+        return;
+    for (uint32_t i = 0; i < stage->runs.count; i++)
+        if (runs[i].flags & REPLAY_RUN_HEAD && sort->levels[tasks[i]] != 0)
+            return;
+    stage->near = 0;
+    stage->far = spans_hosts(replay) ? REPLAY_LEVELS - 1 : 1;
+    stage->locality_wait = recorded_wait(replay->app, stage->near, stage->far);
+    for (uint32_t i = 0; i < stage->runs.count && stage->locality_wait > 0; i++)
+        if (runs[i].flags & REPLAY_RUN_HEAD)
+            runs[i].flags |= REPLAY_RUN_WAITS | REPLAY_RUN_PINNED;
 }
 
 /* A stage fails with the first task that cannot fetch its input, or that failed for the last time; a barrier stage with
@@ -263,9 +297,30 @@ static void mark_heads(struct task_sort *sort, struct replay_stage *stage)
     }
     mark_fatal(sort, stage);
     mark_waiting(sort, stage);
+    mark_cached(sort, stage);
     stage->plain = stage->partitions == stage->runs.count;
     for (uint32_t i = 0; i < stage->runs.count && stage->plain; i++)
         stage->plain = !(runs[i].flags & REPLAY_RUN_FATAL);
+}
+
+/* Which stages find blocks in the cache, where anything was cached. */
+static bool find_cached(struct task_sort *sort, struct pyro_arena *arena)
+{
+    const struct pyro_app *app = sort->replay->app;
+    struct pyro_lineage lineage;
+    bool any = false;
+    for (size_t i = 0; i < app->rdds.count && !any; i++)
+        any = app->rdds.items[i].cached == 1;
+    if (!any)
+        return true;
+    sort->finds_cached = pyro_arena_array(arena, app->stages.count, sizeof(*sort->finds_cached));
+    if (!sort->finds_cached || !pyro_lineage_load(app, arena, &lineage))
+        return false;
+    memset(sort->finds_cached, 0, app->stages.count * sizeof(*sort->finds_cached));
+    for (size_t i = 0; i < lineage.count; i++)
+        if (lineage.uses[i].kind == PYRO_RDD_READ)
+            sort->finds_cached[lineage.uses[i].stage] = true;
+    return true;
 }
 
 bool pyro_replay_take_tasks(struct pyro_replay *replay)
@@ -274,7 +329,9 @@ bool pyro_replay_take_tasks(struct pyro_replay *replay)
     size_t count = pyro_all_tasks(app);
     struct task_sort sort = {.replay = replay};
     struct pyro_marks marks;
+    struct pyro_arena arena;
     pyro_marks_init(&marks, replay->allocator, 0);
+    pyro_arena_init(&arena, replay->allocator);
     sort.columns = pyro_scratch(app, COLUMNS, sizeof(*sort.columns));
     sort.keys = pyro_scratch(app, count, sizeof(*sort.keys));
     sort.levels = pyro_scratch(app, count, 1);
@@ -284,13 +341,14 @@ bool pyro_replay_take_tasks(struct pyro_replay *replay)
     replay->first_run = pyro_scratch(app, app->stages.count + 1, sizeof(*replay->first_run));
     replay->run_count = (uint32_t)count;
     bool done = replay->first_run && sort.columns && sort.keys && sort.levels && sort.tasks && replay->runs &&
-                replay->run_of_task && place_runs(&sort);
+                replay->run_of_task && find_cached(&sort, &arena) && place_runs(&sort);
     for (uint32_t i = 0; done && i < replay->stage_count; i++) {
         done = sort_runs(&sort, &replay->stages[i], &marks);
         if (done)
             mark_heads(&sort, &replay->stages[i]);
     }
     pyro_marks_done(&marks);
+    pyro_arena_done(&arena);
     pyro_release(replay->allocator, sort.columns);
     pyro_release(replay->allocator, sort.keys);
     pyro_release(replay->allocator, sort.levels);

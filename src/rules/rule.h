@@ -116,7 +116,8 @@ struct pyro_finding {
     /* What the program does without the fault: see shared/remedy.h. */
     struct pyro_edit *edits;
     size_t edit_count, edit_room;
-    double part; /* of what they change, 0..1: what is left of the fault stays */
+    double part;      /* of what they change, 0..1: what is left of the fault stays */
+    bool by_settings; /* the settings of its first advice do that, and no model knows them otherwise */
     /* The settings that fix it, where these were chosen. */
     const struct pyro_setting *fix;
     size_t fix_count;
@@ -275,6 +276,7 @@ struct pyro_diagnosis {
     size_t config_change_count;
     struct pyro_change *changes; /* the same, with their origin */
     size_t change_count;
+    bool savings_unknown; /* the replay does not tell the run */
     struct pyro_recommended_plan settings_plan, code_plan;
     struct pyro_action *actions; /* what ended the application first, then what saves most */
     size_t action_count;

@@ -150,8 +150,8 @@ def test_the_report_begins_with_what_to_do(form: str) -> None:
 
 
 def test_what_no_model_knows_is_said_with_what_its_findings_cost() -> None:
-    path = ROOT / "corpus" / "settings" / "logs" / "sql-files-minPartitionNum-2000-scan.zst"
+    path = ROOT / "corpus" / "settings" / "logs" / "shuffle-spill-numElementsForceSpillThreshold-50000-sort.zst"
     run = run_command([str(binary_path()), "diagnose", "--width", "200", str(path)])
     action = next(action for action in report_of(path)["actions"] if not action["saves"]["basis"])
-    assert action["config"] == {"spark.sql.files.minPartitionNum": "2"}
+    assert action["config"] == {"spark.shuffle.spill.numElementsForceSpillThreshold": "2147483647"}
     assert re.search(r"Time saved: not known; what it cures costs \d", run.out.decode())

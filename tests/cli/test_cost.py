@@ -356,12 +356,13 @@ def test_fewer_executors_for_one_long_task(pyrometer: Command, tmp_path: Path, s
     cost = cost_of(pyrometer, *arguments, path)["applications"][0]["cost"]
     assert cost["money"]["total_micros"] == 336_000
     advice = advice_of(cost)["right-size"]
-    assert advice["executors"] == 1
+    # One would be enough, but how other sizes change tasks is uncertain: 10 % for each time they are halved.
+    assert advice["executors"] == 2
     assert advice["wall_ms"] == pytest.approx(600_000, rel=0.01)
-    assert advice["cost_micros"] == pytest.approx(84_000, rel=0.01)
+    assert advice["cost_micros"] == pytest.approx(168_000, rel=0.01)
     assert advice["saves_micros"] == 336_000 - advice["cost_micros"]
-    assert advice["saves_share"] == pytest.approx(0.75, abs=0.01)
-    assert "Recommended: 1 x r5.2xlarge (1 executor) = $0.0840/run. Savings: $0.25/run (75 %)." in " ".join(
+    assert advice["saves_share"] == pytest.approx(0.5, abs=0.01)
+    assert "Recommended: 2 x r5.2xlarge (2 executors) = $0.17/run. Savings: $0.17/run (50 %)." in " ".join(
         pyrometer("cost", *arguments, "-w", "200", path).stdout.split()
     )
     # No memory peaks: executors keep what they have, which is little for their cores.
@@ -391,13 +392,13 @@ def test_more_executors_for_a_deadline(pyrometer: Command, tmp_path: Path, sheet
     path = tmp_path / "app-1"
     tasks = [(60_000 * (place // 2), 60_000 * (place // 2) + 60_000, 0, False) for place in range(8)]
     path.write_text(side_by_side(run_of({"spark.master": "spark://a:7077"}, [("1", "a", 2, 0)], 240_000, tasks), 2))
-    arguments = ["--prices", sheet, "--instance", "r5.2xlarge", "--region", "us-east-1", "--deadline", "150s"]
+    arguments = ["--prices", sheet, "--instance", "r5.2xlarge", "--region", "us-east-1", "--deadline", "170s"]
     cost = cost_of(pyrometer, *arguments, path)["applications"][0]["cost"]
     assert cost["money"]["total_micros"] == 33_600  # 4 minutes of $0.504 an hour
     advice = advice_of(cost)["right-size"]
     assert (advice["executors"], advice["wall_ms"], advice["cost_micros"]) == (2, 120_000, 33_600)
-    assert "memory" in advice["safety"] and "150 s" not in advice["safety"]
-    dear = cost_of(pyrometer, *arguments[:-1], "70s", path)["applications"][0]["cost"]
+    assert "memory" in advice["safety"] and "170 s" not in advice["safety"]
+    dear = cost_of(pyrometer, *arguments[:-1], "120s", path)["applications"][0]["cost"]
     assert advice_of(dear)["right-size"]["executors"] == 4
 
 

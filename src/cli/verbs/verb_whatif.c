@@ -71,7 +71,8 @@ static int read_question(const struct cli_call *call, struct question *question)
     }
     const char *value;
     for (size_t i = 0; (value = cli_repeated_value(call, "set", i)) != NULL; i++) {
-        if (!check_key(call, value))
+        /* A finding of the run may have measured what another setting does. */
+        if (strncmp(value, "spark.", strlen("spark.")) != 0 && !check_key(call, value))
             return CLI_EXIT_USAGE;
         question->set[question->set_count++] = value;
     }
@@ -134,7 +135,12 @@ static int predict(const struct cli_call *call, const struct question *question,
         cli_progress_erase(progress);
         if (done == PYRO_OK)
             done = pyro_whatif_write(whatif, format, report, &writer, &error);
-        if (done == PYRO_ERROR_ARGUMENT)
+        bool known = true;
+        for (size_t i = 0; done == PYRO_ERROR_ARGUMENT && i < question->set_count && known; i++)
+            known = strstr(error.message, "has no model") == NULL || check_key(call, question->set[i]);
+        if (!known)
+            status = CLI_EXIT_USAGE;
+        else if (done == PYRO_ERROR_ARGUMENT)
             status = cli_usage_error(call->verb, "%s", error.message);
         else if (done != PYRO_OK)
             status = cli_failure(&error);

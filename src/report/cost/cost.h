@@ -2,7 +2,7 @@
 #ifndef PYRO_REPORT_COST_COST_H
 #define PYRO_REPORT_COST_COST_H
 
-#include "cost/costs.h"
+#include "advice/cost/costs.h"
 #include "report/diagnosis/sections.h"
 #include "report/report.h"
 #include "text/json_write.h"

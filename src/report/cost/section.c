@@ -86,6 +86,26 @@ static void add_current(struct pyro_section *section, const struct pyro_cost *co
     pyro_strbuf_add_text(lead, "/run");
 }
 
+/* "Between $2.10 and $2.80. "; nothing where both read the same. */
+static void add_money_range(struct pyro_strbuf *remarks, int64_t low, int64_t high, struct pyro_slice currency)
+{
+    struct pyro_strbuf from, to;
+    pyro_strbuf_init(&from, remarks->allocator);
+    pyro_strbuf_init(&to, remarks->allocator);
+    pyro_human_money(&from, low, currency);
+    pyro_human_money(&to, high, currency);
+    remarks->failed |= from.failed || to.failed;
+    if (!pyro_slice_eq(pyro_strbuf_slice(&from), pyro_strbuf_slice(&to))) {
+        pyro_strbuf_add_text(remarks, "Between ");
+        pyro_strbuf_add_slice(remarks, pyro_strbuf_slice(&from));
+        pyro_strbuf_add_text(remarks, " and ");
+        pyro_strbuf_add_slice(remarks, pyro_strbuf_slice(&to));
+        pyro_strbuf_add_text(remarks, ". ");
+    }
+    pyro_strbuf_done(&from);
+    pyro_strbuf_done(&to);
+}
+
 /* " = $7.50/run. Savings: $5.00/run (40 %). " */
 static void add_amounts(struct pyro_strbuf *remarks, const struct pyro_cost *cost,
                         const struct pyro_cost_advice *advice)
@@ -94,13 +114,8 @@ static void add_amounts(struct pyro_strbuf *remarks, const struct pyro_cost *cos
     pyro_strbuf_add_text(remarks, " = ");
     pyro_human_money(remarks, advice->micros, cost->money.currency);
     pyro_strbuf_add_text(remarks, "/run. ");
-    if (advice->spot) {
-        pyro_strbuf_add_text(remarks, "Between ");
-        pyro_human_money(remarks, advice->spot->low_micros, cost->money.currency);
-        pyro_strbuf_add_text(remarks, " and ");
-        pyro_human_money(remarks, advice->spot->high_micros, cost->money.currency);
-        pyro_strbuf_add_text(remarks, ". ");
-    }
+    if (advice->spot)
+        add_money_range(remarks, advice->spot->low_micros, advice->spot->high_micros, cost->money.currency);
     if (advice->saves_micros == 0)
         return;
     pyro_strbuf_add_text(remarks, less ? "Savings: " : "Additional cost: ");

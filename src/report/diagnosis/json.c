@@ -216,14 +216,21 @@ static void write_memory(struct pyro_json_writer *json, const struct pyro_number
     pyro_json_end(json, '}');
 }
 
-static void write_replay(struct pyro_json_writer *json, const struct pyro_replay_check *replay)
+static void write_replay(struct pyro_json_writer *json, const struct pyro_app *app,
+                         const struct pyro_replay_check *replay)
 {
+    bool known = replay->worst_stage_ms != 0 && replay->worst_stage < app->stages.count;
     pyro_json_line(json);
     pyro_json_begin(json, "replay", '{');
     pyro_json_int(json, "measured_ms", replay->measured_ms);
     pyro_json_int(json, "replayed_ms", replay->replayed_ms);
     pyro_json_real(json, "error_share", replay->error_share);
     pyro_json_int(json, "worst_job_ms", replay->worst_job_ms);
+    pyro_json_int(json, "worst_stage", known ? app->stages.items[replay->worst_stage].id : PYRO_NONE);
+    int64_t off_ms = replay->worst_stage_ms < 0 ? -replay->worst_stage_ms : replay->worst_stage_ms;
+    pyro_json_int(json, "worst_stage_ms", known ? off_ms : PYRO_NONE);
+    pyro_json_bool(json, "worst_stage_longer", known && replay->worst_stage_ms > 0);
+    pyro_json_bool(json, "sound", pyro_replay_is_sound(replay));
     pyro_json_end(json, '}');
 }
 
@@ -264,7 +271,7 @@ static void write_report(struct pyro_json_writer *json, const struct pyro_diagno
     pyro_json_rejects(json, app);
     pyro_json_suppressed(json, diagnosis);
     pyro_json_thresholds(json, diagnosis);
-    write_replay(json, &diagnosis->replay);
+    write_replay(json, diagnosis->app, &diagnosis->replay);
     pyro_json_configuration(json, diagnosis);
     pyro_json_profile(json, diagnosis);
     write_failure(json, diagnosis);

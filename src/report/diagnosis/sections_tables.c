@@ -249,16 +249,26 @@ static void quality_remarks(struct pyro_section *section, const struct pyro_diag
     }
 }
 
-/* Only where it says something: savings are then worth less. */
-static void replay_remark(struct pyro_section *section, const struct pyro_replay_check *replay)
+/* Only where it says something: savings are then worth less, or are not known. */
+static void replay_remark(struct pyro_section *section, const struct pyro_app *app,
+                          const struct pyro_replay_check *replay)
 {
-    if (!(replay->error_share > REPLAY_ERROR_SHOWN))
+    bool sound = pyro_replay_is_sound(replay);
+    if (sound && !(replay->error_share > REPLAY_ERROR_SHOWN))
         return;
     struct pyro_strbuf *remarks = &section->remarks;
-    pyro_strbuf_add_text(remarks, "Savings are less certain: replaying the unchanged run gives ");
+    pyro_strbuf_add_text(remarks, sound ? "Savings are less certain: replaying the unchanged run gives "
+                                        : "Savings are not known: replaying the unchanged run gives ");
     pyro_human_ms(remarks, replay->replayed_ms);
     pyro_strbuf_add_text(remarks, " instead of ");
     pyro_human_ms(remarks, replay->measured_ms);
+    if (replay->worst_stage_ms != 0 && replay->worst_stage < app->stages.count) {
+        bool longer = replay->worst_stage_ms > 0;
+        pyro_strbuf_printf(remarks, ". Stage %lld took ", (long long)app->stages.items[replay->worst_stage].id);
+        pyro_human_ms(remarks, longer ? replay->worst_stage_ms : -replay->worst_stage_ms);
+        pyro_strbuf_add_text(remarks, longer ? " longer: its tasks began later than slots were free for them"
+                                             : " less: more of its tasks ran at once than the log has slots for");
+    }
     pyro_strbuf_add_text(remarks, ".\n");
 }
 
@@ -299,5 +309,5 @@ void pyro_section_quality(struct pyro_section *section, const struct pyro_diagno
     add_quality(grid, "missing parts of the log", integrity->missing_parts, true);
     add_quality(grid, "repaired characters", integrity->replaced_characters, true);
     quality_remarks(section, diagnosis);
-    replay_remark(section, &diagnosis->replay);
+    replay_remark(section, app, &diagnosis->replay);
 }

@@ -23,14 +23,26 @@ static void add_run(struct pyro_strbuf *line, const struct pyro_predicted_run *r
     pyro_strbuf_add_text(line, run->cores == 1 ? " core" : " cores");
 }
 
-static void add_trust(struct pyro_strbuf *line, const struct pyro_predicted_run *run)
+/* The lower bound of the tasks that ran; that of a scenario with other tasks is another one. */
+static void add_trust(struct pyro_strbuf *line, const struct pyro_whatif *whatif)
 {
+    const struct pyro_predicted_run *run = &whatif->run;
+    int64_t least = INT64_MAX;
+    for (size_t n = 0; n < whatif->scenario_count; n++)
+        if (whatif->scenarios[n].critical_path_ms != PYRO_NONE && whatif->scenarios[n].critical_path_ms < least)
+            least = whatif->scenarios[n].critical_path_ms;
     pyro_strbuf_add_text(line, "Replaying the unchanged run gives ");
     pyro_human_ms(line, run->check.replayed_ms);
     pyro_strbuf_add_text(line, " (error ");
     pyro_human_share(line, run->check.error_share);
     pyro_strbuf_add_text(line, "). With unlimited slots the run takes at least ");
     pyro_human_ms(line, run->critical_path_ms);
+    if (least < run->critical_path_ms) {
+        pyro_strbuf_add_text(line, whatif->scenario_count == 1
+                                       ? ", and with the changed tasks at least "
+                                       : ", and with the changed tasks of a scenario at least ");
+        pyro_human_ms(line, least);
+    }
     pyro_strbuf_add_char(line, '.');
 }
 
@@ -293,7 +305,7 @@ void pyro_whatif_text(struct pyro_output *output, const struct pyro_whatif *what
     add_run(&line, &whatif->run);
     pyro_page_wrap(&page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(&line));
     pyro_strbuf_clear(&line);
-    add_trust(&line, &whatif->run);
+    add_trust(&line, whatif);
     pyro_page_wrap(&page, whatif->run.check.error_share > 0.02 ? PYRO_STYLE_WARN : PYRO_STYLE_NONE, "",
                    pyro_strbuf_slice(&line));
     if (whatif->run.app->integrity.confidence < 0.9)

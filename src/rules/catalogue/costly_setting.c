@@ -7,6 +7,7 @@
 #include "rules/causes/jvm_suspect.h"
 #include "rules/causes/measures.h"
 #include "rules/finding.h"
+#include "rules/fixes/remedy.h"
 
 enum { STAGE_SHARE, COST_MS, COST_SHARE, FINDINGS_MAX };
 static const struct pyro_threshold thresholds[] = {
@@ -91,10 +92,18 @@ static void report(struct pyro_rule_context *context, const struct pyro_suspect 
     pyro_finding_merged(context, finding, "stages", cost->stages);
     finding->costs = (struct pyro_fault_costs){pyro_whole(cost->wall_ms), pyro_whole(cost->task_ms)};
     for (size_t i = 0; i < context->app->stages.count; i++)
-        if (measured->stage_ms[i] > 0)
+        if (measured->stage_ms[i] > 0) {
+            double all = fmax(pyro_real(context->app->stages.items[i].task_ms), 1);
             pyro_affected_add(context, finding, i);
+            pyro_remedy_stage(context, finding, i, 1 - measured->stage_ms[i] / all);
+        }
+    const struct pyro_application_row *application = &context->app->application;
+    if (measured->driver_ms > 0 && application->start_ms != PYRO_NONE && application->end_ms != PYRO_NONE)
+        pyro_remedy_driver(context, finding, application->start_ms, application->end_ms,
+                           1 - fmin(measured->driver_ms / fmax(pyro_real(context->app->numbers.driver_ms), 1), 1));
     pyro_suspect_advise(context, finding, suspect,
                         "The Environment page of the next run shows the default, and the stages take less task time.");
+    pyro_remedy_by_settings(finding);
     finding->confidence *= 0.8;
 }
 

@@ -6,8 +6,8 @@
 #include "base/numbers/order.h"
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
-#include "rules/plans/lineage.h"
 #include "rules/plans/plan_repeats.h"
+#include "rules/plans/plans.h"
 #include "rules/tasks/stage_tasks.h"
 
 enum { FINDINGS_MAX = 8 };
@@ -250,7 +250,7 @@ static bool judge_rdds(struct pyro_rule_context *context)
     struct pyro_lineage lineage;
     PYRO_VEC(struct group) groups = {0};
     size_t reported = 0;
-    if (context->app->rdds.count == 0 || !pyro_lineage_load(context, &lineage))
+    if (context->app->rdds.count == 0 || !pyro_rule_lineage(context, &lineage))
         return false;
     struct pyro_rdd_use *uses = pyro_arena_array(context->arena, context->app->stages.count + 1, sizeof(*uses));
     context->failed |= !uses;

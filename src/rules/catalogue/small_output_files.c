@@ -2,13 +2,21 @@
 #include <math.h>
 
 #include "analyze/app_facts.h"
+#include "predict/fitted.h"
 #include "rules/cases/sites.h"
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
 #include "rules/plans/writes.h"
 
-/* Creating and closing a file costs a task some 15 ms on local disks and HDFS, several times that on object stores. */
-#define CREATE_MS 15.0
+/* Creating and closing a file costs a task what predictions say of local disks and HDFS; several times that on object
+ * stores. */
+static double create_ms(const struct pyro_app *app, const struct pyro_write *write)
+{
+    struct pyro_slice detail = write->node >= 0 ? app->sql_nodes.items[write->node].detail : PYRO_SLICE_NULL;
+    bool columns = detail.len && (pyro_slice_find(detail, "Parquet") || pyro_slice_find(detail, "ORC"));
+    return pyro_constants[columns ? PYRO_CONSTANT_COLUMNS_FILE_MS : PYRO_CONSTANT_FILE_MS];
+}
+
 /* Most of a stage's time belongs to what it computes. */
 #define MOST 0.8
 
@@ -25,7 +33,7 @@ static const struct pyro_threshold thresholds[] = {
     [TARGET_BYTES] = {"target_bytes", 128.0 * 1024 * 1024, "bytes", "Recommendation: files of this size"},
 };
 
-enum { FILES, BYTES, PARTITIONS, EXCESS, TASKS };
+enum { FILES, BYTES, PARTITIONS, EXCESS, TASKS, CREATING };
 
 /* The column of partitionBy() has too many values: even one file in each directory is too small. */
 static bool is_too_fine(struct pyro_rule_context *context, double bytes, double directories)
@@ -51,6 +59,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
     spot->value[BYTES] = write->bytes;
     spot->value[PARTITIONS] = write->partitions;
     spot->value[EXCESS] = excess;
+    spot->value[CREATING] = excess * create_ms(context->app, write);
     spot->value[TASKS] = pyro_real(context->app->stages.items[write->stage].partitions);
 }
 
@@ -158,7 +167,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     for (size_t i = first; i < end; i++) {
         const struct pyro_spot *one = &spots->list.items[i];
         double run = fmax(pyro_real(context->app->stages.items[one->stage].run_ms), 1);
-        pyro_remedy_stage(context, finding, one->stage, 1 - fmin(one->value[EXCESS] * CREATE_MS / run, MOST));
+        pyro_remedy_stage(context, finding, one->stage, 1 - fmin(one->value[CREATING] / run, MOST));
     }
 }
 

@@ -7,7 +7,7 @@
 #include "rules/cases/cases.h"
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
-#include "rules/plans/lineage.h"
+#include "rules/plans/plans.h"
 
 enum { FINDINGS_MAX = 16, PRICED_MAX = 256 };
 
@@ -187,7 +187,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     bool any = false;
     for (size_t i = 0; i < app->rdds.count; i++)
         any |= app->rdds.items[i].cached == 1;
-    if (!any || pyro_app_is_streaming(app) || !pyro_lineage_load(context, &lineage))
+    if (!any || pyro_app_is_streaming(app) || !pyro_rule_lineage(context, &lineage))
         return PYRO_VERDICT_NOT_APPLICABLE;
     /* A user at a prompt, or a run that was cut off, may still read it. */
     if (pyro_app_is_interactive(app) || app->integrity.truncated || app->integrity.in_progress)

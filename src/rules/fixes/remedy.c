@@ -111,6 +111,12 @@ void pyro_remedy_take(struct pyro_rule_context *context, struct pyro_finding *fi
         add(context, finding, edits[i]);
 }
 
+void pyro_remedy_by_settings(struct pyro_finding *finding)
+{
+    if (finding)
+        finding->by_settings = true;
+}
+
 void pyro_remedy_partly(struct pyro_finding *finding, double part)
 {
     if (finding)

@@ -40,6 +40,8 @@ void pyro_remedy_alone(struct pyro_rule_context *context, struct pyro_finding *f
 /* Jobs submitted in [from_ms, to_ms) would not wait for each other. */
 void pyro_remedy_concurrent(struct pyro_rule_context *context, struct pyro_finding *finding, int64_t from_ms,
                             int64_t to_ms);
+/* The settings of the finding's first advice make all of its edits: they have no model of their own. */
+void pyro_remedy_by_settings(struct pyro_finding *finding);
 /* Edits that were gathered elsewhere. */
 void pyro_remedy_take(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_edit *edits,
                       size_t count);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analyze/app_facts.h"
+#include "analyze/plans/lineage.h"
 #include "base/collections/map.h"
-#include "rules/plans/lineage.h"
 #include "rules/plans/plans.h"
 
 /* Scans with computed columns, or of texts that must be parsed, are worth keeping when this many queries ask. */
@@ -195,7 +195,7 @@ static bool learn_stages(struct search *search)
     search->plans = pyro_rule_plans(search->context);
     if (search->partly)
         memset(search->partly, 0, app->stages.count * sizeof(*search->partly));
-    if (!search->stages || !search->partly || !search->plans || !pyro_lineage_load(search->context, &search->lineage))
+    if (!search->stages || !search->partly || !search->plans || !pyro_rule_lineage(search->context, &search->lineage))
         return false;
     for (size_t i = 0; i < app->stages.count; i++)
         if (app->stages.items[i].sql != PYRO_NONE && app->stages.items[i].tasks > 0)

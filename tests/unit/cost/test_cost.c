@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "cost/advise.h"
+#include "advice/cost/advise.h"
 #include "fixture.h"
 
 enum { START = 1000000, HOUR = 3600000 };

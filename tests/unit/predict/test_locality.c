@@ -2,12 +2,18 @@
 #include "base/strings/intern.h"
 #include "whatif_scene.h"
 
-static void run(struct whatif_scene *scene, const char *executor, const char *level, int64_t from, int64_t to)
+static void run_of(struct whatif_scene *scene, int64_t stage, const char *executor, const char *level, int64_t from,
+                   int64_t to)
 {
-    struct fixture_task task = fixture_task(scene->app, 0, executor, WHATIF_START + from, WHATIF_START + to);
+    struct fixture_task task = fixture_task(scene->app, stage, executor, WHATIF_START + from, WHATIF_START + to);
     task.row[PYRO_TASK_index] = (int64_t)scene->app->tasks.count;
     task.row[PYRO_TASK_locality] = pyro_intern(scene->app->strings, pyro_slice_from(level));
     fixture_add(scene->app, &task);
+}
+
+static void run(struct whatif_scene *scene, const char *executor, const char *level, int64_t from, int64_t to)
+{
+    run_of(scene, 0, executor, level, from, to);
 }
 
 /* Four tasks of `ms` on two executors of one slot. Three have their data on the first one; the last went to the other
@@ -85,12 +91,52 @@ static void test_other_executors(void **state)
     whatif_free(&scene);
 }
 
+/* Six tasks of 2 s on two executors of one slot: those of the second stage read what the first one cached, all on the
+ * executor that has it, while the other one is free. */
+static struct whatif_scene found_cached(void)
+{
+    static const int64_t cached_rdd = 7;
+    struct whatif_scene scene = whatif_scene(14000);
+    fixture_executor(scene.app, "1", 1, WHATIF_START, PYRO_NONE);
+    fixture_executor(scene.app, "2", 1, WHATIF_START, PYRO_NONE);
+    fixture_property(scene.app, "spark", "spark.locality.wait", "30s");
+    for (int64_t stage = 0; stage < 2; stage++) {
+        whatif_stage(&scene, stage * 2000, stage == 0 ? 2000 : 14000);
+        struct pyro_stage *row = &scene.app->stages.items[stage];
+        row->rdd_ids = &cached_rdd;
+        row->rdd_count = 1;
+    }
+    struct pyro_rdd *rdd = pyro_vec_push(&scene.app->rdds, scene.app->allocator);
+    pyro_row_init(PYRO_TABLE_rdds, rdd);
+    rdd->id = cached_rdd;
+    rdd->stage = 0;
+    rdd->cached = 1;
+    rdd->cached_from = 0;
+    rdd->cached_to = INT64_MAX;
+    run_of(&scene, 0, "1", "PROCESS_LOCAL", 0, 2000);
+    for (int i = 0; i < 6; i++)
+        run_of(&scene, 1, "1", "PROCESS_LOCAL", 2000 + i * 2000, 4000 + i * 2000);
+    return scene;
+}
+
+static void test_cached_blocks(void **state)
+{
+    (void)state;
+    struct whatif_scene scene = found_cached();
+    const struct pyro_scenario *scenario = whatif_answer(&scene, "spark.locality.wait=30s", NULL);
+    assert_int_equal(scenario->wall_expected_ms, 14000);
+    scenario = whatif_answer(&scene, "spark.locality.wait=0s", NULL);
+    assert_int_equal(scenario->wall_expected_ms, 8000); /* three tasks on each executor */
+    whatif_free(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_nothing_waited),
         cmocka_unit_test(test_other_executors),
+        cmocka_unit_test(test_cached_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

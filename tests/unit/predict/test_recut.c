@@ -153,13 +153,25 @@ static void test_written_files(void **state)
     assert_near(work[1] - work[0], (AFTER - BEFORE) * 45, 0.1);
 }
 
+/* Four tasks with rows for all of ten folders write 40 files; with 20 rows a task and folder, 40 tasks have two and
+ * leave out a few: 1 - exp(-2). Where files are missing, they say how many rows there are: half of them, ln 2. */
+static void test_files_in_folders(void **state)
+{
+    (void)state;
+    struct pyro_stage_facts facts = {.folders = 10, .written = 40, .written_rows = 800};
+    assert_near(pyro_written_files(&facts, 4, 40), 400 * (1 - exp(-2)), 1e-6);
+    assert_near(pyro_written_files(&facts, 4, 1), 10, 1e-6);
+    facts.written = 20;
+    assert_near(pyro_written_files(&facts, 4, 8), 80 * (1 - exp(-log(2) / 2)), 1e-6);
+    facts.folders = 0;
+    assert_near(pyro_written_files(&facts, 4, 8), 8, 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lumps),
-        cmocka_unit_test(test_spread),
-        cmocka_unit_test(test_spilling),
-        cmocka_unit_test(test_written_files),
+        cmocka_unit_test(test_files_in_folders), cmocka_unit_test(test_lumps),         cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_spilling),         cmocka_unit_test(test_written_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

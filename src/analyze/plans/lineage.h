@@ -1,8 +1,9 @@
 /* Which RDDs each stage computed, made for the cache, or found in the cache. */
-#ifndef PYRO_RULES_PLANS_LINEAGE_H
-#define PYRO_RULES_PLANS_LINEAGE_H
+#ifndef PYRO_ANALYZE_PLANS_LINEAGE_H
+#define PYRO_ANALYZE_PLANS_LINEAGE_H
 
-#include "rules/rule.h"
+#include "base/memory/arena.h"
+#include "model/app.h"
 
 enum pyro_rdd_use_kind {
     PYRO_RDD_COMPUTED, /* not persisted */
@@ -21,8 +22,8 @@ struct pyro_lineage {
     size_t *first; /* of each stage row; stages.count + 1 entries */
 };
 
-/* In the scratch arena; false when there is no memory. */
-bool pyro_lineage_load(struct pyro_rule_context *context, struct pyro_lineage *ret);
+/* In `arena`; false when there is no memory. */
+bool pyro_lineage_load(const struct pyro_app *app, struct pyro_arena *arena, struct pyro_lineage *ret);
 
 /* For qsort(): by RDD, then by stage. */
 int pyro_rdd_use_order(const void *left, const void *right);

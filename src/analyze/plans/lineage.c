@@ -1,4 +1,4 @@
-#include "rules/plans/lineage.h"
+#include "analyze/plans/lineage.h"
 
 #include <stdlib.h>
 
@@ -89,14 +89,12 @@ static bool walk_stage(struct walk *walk, size_t stage_row, const struct pyro_al
     return true;
 }
 
-bool pyro_lineage_load(struct pyro_rule_context *context, struct pyro_lineage *ret)
+bool pyro_lineage_load(const struct pyro_app *app, struct pyro_arena *arena, struct pyro_lineage *ret)
 {
-    const struct pyro_app *app = context->app;
     struct walk walk = {.app = app};
-    walk.rows = pyro_arena_array(context->scratch, app->rdds.count + 1, sizeof(*walk.rows));
-    walk.built_by = pyro_arena_array(context->scratch, app->rdds.count + 1, sizeof(*walk.built_by));
-    *ret =
-        (struct pyro_lineage){.first = pyro_arena_array(context->scratch, app->stages.count + 1, sizeof(*ret->first))};
+    walk.rows = pyro_arena_array(arena, app->rdds.count + 1, sizeof(*walk.rows));
+    walk.built_by = pyro_arena_array(arena, app->rdds.count + 1, sizeof(*walk.built_by));
+    *ret = (struct pyro_lineage){.first = pyro_arena_array(arena, app->stages.count + 1, sizeof(*ret->first))};
     bool ok = walk.rows && walk.built_by && ret->first;
     for (size_t i = 0; ok && i < app->rdds.count; i++) {
         walk.rows[i] = (struct id_row){app->rdds.items[i].id, i};
@@ -108,17 +106,16 @@ bool pyro_lineage_load(struct pyro_rule_context *context, struct pyro_lineage *r
         const struct pyro_stage *stage = &app->stages.items[i];
         ret->first[i] = walk.uses.count;
         if (stage->attempt == 0 && stage->tasks > 0 && stage->rdd_count > 0)
-            ok = walk_stage(&walk, i, context->arena->allocator);
+            ok = walk_stage(&walk, i, arena->allocator);
     }
     if (ok) {
         ret->first[app->stages.count] = ret->count = walk.uses.count;
-        ret->uses = pyro_arena_array(context->scratch, ret->count + 1, sizeof(*ret->uses));
+        ret->uses = pyro_arena_array(arena, ret->count + 1, sizeof(*ret->uses));
         ok = ret->uses != NULL;
     }
     if (ok && ret->count > 0)
         memcpy(ret->uses, walk.uses.items, ret->count * sizeof(*ret->uses));
-    pyro_vec_done(&walk.uses, context->arena->allocator);
-    context->failed |= !ok;
+    pyro_vec_done(&walk.uses, arena->allocator);
     return ok;
 }
 

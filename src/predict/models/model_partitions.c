@@ -15,10 +15,8 @@
 #define DOUBT_SKEW     0.20
 /* Stages before one that may have written what it reads. */
 enum { WRITERS_LOOKED_AT = 64 };
-/* Spark's default of spark.shuffle.sort.bypassMergeThreshold. Processor time that a shuffle takes to write a byte when
- * it sorts, beyond what it takes with a file for each partition, ms; and what is left of a task that stops sorting. */
+/* Spark's default of spark.shuffle.sort.bypassMergeThreshold; what is left of a task that stops sorting. */
 #define BYPASS_PARTITIONS 200
-#define SORT_WRITE_MS     13e-6
 #define SORT_WRITE_LEFT   0.5
 /* How far a rule may be from what the run did before it is not believed. */
 #define RULE_ERROR_MAX 0.34
@@ -37,12 +35,12 @@ static double read(const struct pyro_predict_change *change, int64_t sql, enum p
 }
 
 /* FilePartition.maxSplitBytes(): what the session said, else its default parallelism. */
-static double least_splits(const struct pyro_app *app, int64_t sql, double parallelism)
+static double least_splits(const struct pyro_predict_change *change, int64_t sql, double parallelism, bool scenario)
 {
-    int64_t least = pyro_sql_property_int(app, sql, "spark.sql.files.minPartitionNum", PYRO_NONE);
-    if (least == PYRO_NONE)
-        least = pyro_sql_property_int(app, sql, "spark.sql.leafNodeDefaultParallelism", PYRO_NONE);
-    return least > 0 ? (double)least : parallelism;
+    double least = read(change, sql, PYRO_PREDICTED_LEAST_SPLITS, scenario);
+    if (!(least > 0))
+        least = (double)pyro_sql_property_int(change->run->app, sql, "spark.sql.leafNodeDefaultParallelism", 0);
+    return least > 0 ? least : parallelism;
 }
 
 static void take_rules(const struct pyro_predict_change *change, int64_t sql, bool scenario, struct rules *ret)
@@ -58,7 +56,7 @@ static void take_rules(const struct pyro_predict_change *change, int64_t sql, bo
         .advisory = read(change, sql, PYRO_PREDICTED_ADVISORY, scenario),
         .smallest = read(change, sql, PYRO_PREDICTED_SMALLEST, scenario),
         .most_cores = most_cores,
-        .least_splits = least_splits(run->app, sql, most_cores),
+        .least_splits = least_splits(change, sql, most_cores, scenario),
         .adaptive = read(change, sql, PYRO_PREDICTED_ADAPTIVE, scenario) != 0,
         .coalesces = read(change, sql, PYRO_PREDICTED_COALESCE, scenario) != 0,
         .parallelism_first = read(change, sql, PYRO_PREDICTED_PARALLELISM_FIRST, scenario) != 0,
@@ -115,13 +113,33 @@ struct told {
     double before, after;
 };
 
+/* The files of a DataFrame that became an RDD: fewer tasks than slots were asked for are parts of the least size, which
+ * says how much there is. */
+static void recut_frame(struct pyro_predict_change *change, size_t row, const struct rules *was,
+                        const struct rules *now, struct told *told)
+{
+    double before = (double)change->run->app->stages.items[row].partitions, bytes = before * was->open_bytes;
+    if (!change->run->stages[row].frame_scan || before >= was->least_splits || !(bytes > 0))
+        return;
+    double size = fmin(now->split_bytes, fmax(now->open_bytes, bytes / fmax(now->least_splits, 1)));
+    double count = size > 0 ? ceil(bytes / size) : before;
+    if (count == before)
+        return;
+    pyro_change_recut(change, row, (uint32_t)fmin(count, PYRO_REPLAY_PARTITIONS));
+    told->files++;
+    told->before += before;
+    told->after += count;
+}
+
 static void recut_files(struct pyro_predict_change *change, size_t row, const struct rules *was,
                         const struct rules *now, struct told *told)
 {
     const struct pyro_stage *stage = &change->run->app->stages.items[row];
     double files = fmax(floor(change->run->stages[row].files + 0.5), 1), bytes = change->run->stages[row].file_bytes;
-    if (!(bytes > 0))
+    if (!(bytes > 0)) {
+        recut_frame(change, row, was, now, told);
         return;
+    }
     double count = scaled((double)stage->partitions, splits_of(was, bytes, files), splits_of(now, bytes, files));
     if (count == (double)stage->partitions)
         return;
@@ -337,9 +355,12 @@ static void recut_shuffle(struct pyro_predict_change *change, size_t row, const 
     if (stage->sql == PYRO_NONE) {
         /* RDDs whose shuffles have the default number of partitions. */
         double parallelism = pyro_run_setting(change->run->app, PYRO_PREDICTED_PARALLELISM);
-        bool follows = pyro_asks(change, PYRO_PREDICTED_PARALLELISM) && parallelism > 0 && before == parallelism;
+        /* A union with files, as of a join in Python, has the partitions of both. */
+        double files = stage->input_bytes > 0 && before > parallelism ? before - parallelism : 0;
+        bool follows =
+            pyro_asks(change, PYRO_PREDICTED_PARALLELISM) && parallelism > 0 && before == parallelism + files;
         if (follows)
-            pyro_change_recut(change, row, (uint32_t)now->most_cores);
+            pyro_change_recut(change, row, (uint32_t)(now->most_cores + files));
         told->shuffles += follows;
         return;
     }
@@ -380,7 +401,7 @@ static void change_writers(struct pyro_predict_change *change, const struct rule
         if (!tasks || tasks->recut)
             continue;
         double waits = fmax((double)stage->run_ms / (double)stage->cpu_ms, 1);
-        double more = (sorted_now ? 1 : -1) * bytes * SORT_WRITE_MS * waits;
+        double more = (sorted_now ? 1 : -1) * bytes * run->constants[PYRO_CONSTANT_SORT_WRITE_MS] * waits;
         double factor = fmax(1 + more / fmax((double)stage->task_ms, 1), SORT_WRITE_LEFT);
         for (uint32_t t = 0; t < tasks->count; t++)
             tasks->ms[t] *= factor;

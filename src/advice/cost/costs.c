@@ -1,4 +1,4 @@
-#include "cost/costs.h"
+#include "advice/cost/costs.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,20 +1,19 @@
-#include "cost/advise.h"
+#include "advice/cost/advise.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "advice/cost/advisor.h"
 #include "analyze/accounts/fixed_point.h"
 #include "analyze/accounts/marks.h"
 #include "analyze/app_facts.h"
 #include "analyze/scratch.h"
 #include "analyze/task_slots.h"
 #include "base/threads/stop.h"
-#include "cost/advisor.h"
 
-#define DOUBT          0.05 /* of the wall time, each time the executors are halved or doubled */
-#define STORAGE_FILLED 0.9  /* of the memory for storage that caches may fill */
+#define STORAGE_FILLED 0.9 /* of the memory for storage that caches may fill */
 /* Sizes below the run's own that are tried, and how many times its own is the largest. */
 enum { SIZES = 48, LARGER = 4 };
 
@@ -48,10 +47,13 @@ void pyro_advisor_decline(struct pyro_advisor *advisor, const char *kind, struct
 
 const char *pyro_advisor_time(char *text, size_t size, double ms)
 {
-    if (ms < 120000)
-        snprintf(text, size, "%lld s", (long long)(ms / 1000 + 0.5));
+    long long seconds = (long long)(ms / 1000 + 0.5);
+    if (ms < 10000)
+        snprintf(text, size, "%.1f s", ms / 1000);
+    else if (ms < 120000)
+        snprintf(text, size, "%lld s", seconds);
     else if (ms < 7200000)
-        snprintf(text, size, "%lld min", (long long)(ms / 60000 + 0.5));
+        snprintf(text, size, "%lld min %lld s", seconds / 60, seconds % 60);
     else
         snprintf(text, size, "%lld h %lld min", (long long)(ms / 3600000), (long long)(fmod(ms, 3600000) / 60000));
     return text;
@@ -144,65 +146,42 @@ static void count_up(struct pyro_advisor *state)
 
 /* ---- another number of executors -------------------------------------------------------------------------------- */
 
-/* The run on its first `count` executors, which come when they came and stay; more of them come with the last one. */
+/* What `whatif` says of that many executors: the same scenario, the same money. */
 static bool measure(struct pyro_advisor *advisor, size_t count, struct pyro_advised_size *ret)
 {
-    struct pyro_replay_executor *executors = pyro_scratch(advisor->app, count, sizeof(*executors));
-    struct pyro_replay_change change = {.executors = executors, .executor_count = count};
-    struct pyro_replay_result result;
-    for (size_t i = 0; executors && i < count; i++)
-        executors[i] = advisor->executors[i < advisor->count ? i : advisor->count - 1];
-    bool done = executors && pyro_replay_run(advisor->replay, &change, &result, NULL) == PYRO_OK;
-    pyro_release(advisor->app->allocator, executors);
-    if (!done)
+    const struct pyro_predicted_run *run = &advisor->run;
+    struct pyro_scenario scenario = {.brief = true};
+    struct pyro_arena *arena = &advisor->scratch;
+    pyro_arena_reset(arena);
+    struct pyro_slice text = pyro_arena_printf(arena, "%zu", count);
+    if (!text.ptr || !pyro_scenario_set(&scenario, PYRO_SLICE_LITERAL("spark.executor.instances"), text) ||
+        pyro_predict(run, run->replay, arena, &scenario, NULL) != PYRO_OK)
         return false;
     *ret = (struct pyro_advised_size){.executors = count,
-                                      .wall_ms = (double)result.wall_ms * advisor->scale,
-                                      .core_ms = (double)result.core_ms * advisor->scale};
-    ret->high_ms = ret->wall_ms * (1 + DOUBT * fabs(log2((double)advisor->count / (double)count)));
+                                      .wall_ms = (double)scenario.wall_expected_ms,
+                                      .high_ms = (double)scenario.wall_high_ms,
+                                      .core_ms = (double)scenario.core_ms,
+                                      .micros = advisor->cost->money.known ? scenario.cost * 1e6 : 0,
+                                      .fails = scenario.fails};
     return true;
 }
 
 bool pyro_advisor_full(struct pyro_advisor *advisor, struct pyro_advised_size *ret)
 {
-    double measured = (double)advisor->cost->duration_ms;
-    advisor->scale = 1;
-    if (!measure(advisor, advisor->count, ret))
-        return false;
-    double off = ret->wall_ms > 0 ? fabs(ret->wall_ms / measured - 1) : 1;
-    if (off > PYRO_ADVISE_REPLAY_BAD) {
+    double off = advisor->run.check.error_share;
+    *ret = (struct pyro_advised_size){.executors = advisor->count};
+    if (!(off <= PYRO_ADVISE_REPLAY_BAD)) {
         pyro_advisor_decline(advisor, "right-size",
                              pyro_advisor_say(advisor,
                                               "Replaying the unchanged run differs by %.0f %% from the measured "
                                               "duration: this is too inexact to recommend another size.",
                                               100 * off));
-        ret->wall_ms = 0;
         return true;
     }
-    advisor->scale = measured / ret->wall_ms;
-    ret->wall_ms *= advisor->scale;
-    ret->high_ms = ret->wall_ms;
-    ret->core_ms *= advisor->scale;
+    ret->wall_ms = ret->high_ms = (double)advisor->run.base.wall_ms;
+    ret->core_ms = (double)advisor->run.base.core_ms;
     ret->micros = (double)advisor->cost->money.micros;
     return true;
-}
-
-static double nodes_for(const struct pyro_advisor *advisor, size_t executors)
-{
-    return ceil(advisor->nodes * (double)executors / (double)advisor->count);
-}
-
-/* Money of a size: nodes x time or core time, against those of the full size; the driver's with the time. */
-static void price(const struct pyro_advisor *advisor, const struct pyro_advised_size *full,
-                  struct pyro_advised_size *size)
-{
-    const struct pyro_cost *cost = advisor->cost;
-    double longer = full->wall_ms > 0 ? size->wall_ms / full->wall_ms : 1;
-    double amount = advisor->by_nodes
-                        ? nodes_for(advisor, size->executors) / nodes_for(advisor, full->executors) * longer
-                    : full->core_ms > 0 ? size->core_ms / full->core_ms
-                                        : 1;
-    size->micros = advisor->executor_micros * amount + ((double)cost->money.micros - advisor->executor_micros) * longer;
 }
 
 /* Executors that caches need: no block may be evicted for lack of memory. 1 where the log shows no cache. */
@@ -263,7 +242,8 @@ static void advise_size(struct pyro_advisor *advisor, const struct pyro_advised_
         advice->saves_micros = cost->money.micros - advice->micros;
     }
     if (advisor->by_nodes && cost->money.instance.ptr)
-        advice->text = pyro_advisor_say(advisor, "%.0f x %.*s (%zu executor%s)", nodes_for(advisor, best->executors),
+        advice->text = pyro_advisor_say(advisor, "%.0f x %.*s (%zu executor%s)",
+                                        pyro_cost_nodes_for(cost, (double)best->executors, (double)advisor->count),
                                         (int)(cost->money.instance.len < 80 ? cost->money.instance.len : 80),
                                         cost->money.instance.ptr, best->executors, best->executors == 1 ? "" : "s");
     else
@@ -299,7 +279,8 @@ static bool advise_sizes(struct pyro_advisor *advisor, const struct pyro_advised
             continue;
         if (!measure(advisor, count, &size))
             return false;
-        price(advisor, full, &size);
+        if (size.fails)
+            continue;
         quickest = size.high_ms < quickest.high_ms ? size : quickest;
         bool cheaper = priced ? size.micros < best.micros : size.core_ms < best.core_ms;
         if (size.high_ms <= limit && (cheaper || !any)) {
@@ -368,11 +349,15 @@ enum pyro_status pyro_cost_advise(struct pyro_cost *cost, const struct pyro_app 
     if (ok)
         count_up(&state);
     if (ok && state.count > 0 && state.nodes > 0) {
-        ok = pyro_replay_new(app, &state.replay, NULL) == PYRO_OK;
-        if (ok)
-            pyro_replay_stop_by(state.replay, wanted->stop);
+        pyro_arena_init(&state.scratch, app->allocator);
+        ok = pyro_predict_prepare(&state.run, app, true, NULL) == PYRO_OK;
+        if (ok) {
+            pyro_predict_take_cost(&state.run, cost);
+            pyro_replay_stop_by(state.run.replay, wanted->stop);
+        }
         ok = ok && advise(&state);
-        pyro_replay_free(state.replay);
+        pyro_predict_done(&state.run);
+        pyro_arena_done(&state.scratch);
     }
     if (pyro_stop_is_asked(wanted->stop))
         return pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "advice/cost/advise.h"
 #include "analyze/accounts/fixed_point.h"
-#include "cost/advise.h"
 
 /* What is judged by; docs/cost.md says why. */
 #define STEADY      0.70  /* without a price: this share of the time */

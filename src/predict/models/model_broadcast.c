@@ -7,15 +7,6 @@
 #define DOUBT 0.25
 /* Of a task's time, what sorting, writing and fetching may take at most. */
 #define LOST_MAX 0.95
-/* Of the time of a sort-merge join's tasks, what a hash join in the tasks of the larger side does without, beyond the
- * sort that the plan has the time of: deserializing both sides, comparing and copying rows. And of the time of the
- * larger side's tasks, what hashing, serializing and compressing its rows for the shuffle took. */
-#define JOIN_SPARED  0.7
-#define WRITE_SPARED 0.15
-/* To collect a record of the smaller side on the driver, hash it and send it to the executors, before the join begins.
- */
-#define BUILD_MS 2e-3
-
 static void shorten(struct pyro_predict_change *change, size_t row, double lost_ms)
 {
     double all = (double)change->run->app->stages.items[row].task_ms;
@@ -52,11 +43,15 @@ void pyro_model_broadcast(struct pyro_predict_change *change)
         double fixed = (double)facts->fixed_ms * facts->count;
         double sorts = facts->sort_ms, fetch = (double)stage->fetch_wait_ms,
                write = (double)app->stages.items[facts->larger].shuffle_write_ms;
-        double joining = fmax(sorts + fetch, fixed + JOIN_SPARED * fmax((double)stage->task_ms - fixed, 0)),
-               writing = fmax(write, WRITE_SPARED * (double)app->stages.items[facts->larger].task_ms);
+        double joining = fmax(sorts + fetch, fixed + run->constants[PYRO_CONSTANT_JOIN_SPARED] *
+                                                         fmax((double)stage->task_ms - fixed, 0)),
+               writing = fmax(write, run->constants[PYRO_CONSTANT_WRITE_SPARED] *
+                                         (double)app->stages.items[facts->larger].task_ms);
         shorten(change, s, joining);
         shorten(change, facts->larger, writing);
-        later(change, s, BUILD_MS * fmax((double)app->stages.items[facts->smaller].shuffle_write_records, 0));
+        later(change, s,
+              run->constants[PYRO_CONSTANT_BUILD_MS] *
+                  fmax((double)app->stages.items[facts->smaller].shuffle_write_records, 0));
         lost += joining + writing;
         joins++;
     }

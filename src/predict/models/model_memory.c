@@ -10,8 +10,6 @@
 /* Where no tasks say what a spilled byte costs: it is written and read again as fast as the run wrote its shuffles,
  * which go the same way to the same disks, or where it wrote too little as docs/cost.md estimates it; and a byte of
  * memory is serialized, compressed, read again and merged (measured on the pairs of corpus/whatif). */
-#define DISK_BYTES_A_MS      200e3
-#define SERIALIZED_A_MS      200e3
 #define SHUFFLE_BYTES_ENOUGH (16.0 * 1024 * 1024)
 /* Spilled rows take less room on disk than in memory; where the run says nothing by how much. */
 #define PACKED 0.4
@@ -30,7 +28,7 @@
 #define DOUBT_RISK 0.5
 
 struct memory {
-    double heap, task; /* of an executor; for execution, of a task when all slots are busy */
+    double heap, task, fraction; /* of an executor; for execution, of a task when all slots are busy */
 };
 
 static double for_a_task(const struct pyro_predicted_run *run, double heap, double cores, double fraction)
@@ -53,11 +51,12 @@ static struct memory memory_of(const struct pyro_predict_change *change, bool sc
     double cores = scenario ? (double)change->scenario->cores_per_executor : (double)run->cores;
     double fraction = scenario ? pyro_scenario_setting(change, PYRO_PREDICTED_FRACTION)
                                : pyro_run_setting(run->app, PYRO_PREDICTED_FRACTION);
-    return (struct memory){heap, for_a_task(run, heap, cores, fraction)};
+    return (struct memory){heap, for_a_task(run, heap, cores, fraction), fraction};
 }
 
-/* Bytes that stay alive: cached blocks, what tasks work in, and classes. */
-static double live_bytes(const struct pyro_predicted_run *run)
+/* Bytes that stay alive in a heap: cached blocks, what tasks work in, and classes. Blocks and tasks get no more than
+ * their share of it. */
+static double live_bytes(const struct pyro_predicted_run *run, double heap, double fraction)
 {
     double live = 0;
     for (size_t i = 0; i < run->app->executors.count; i++) {
@@ -66,7 +65,7 @@ static double live_bytes(const struct pyro_predicted_run *run)
                execution = row->execution_peak_bytes > 0 ? (double)row->execution_peak_bytes : 0;
         live = fmax(live, storage + execution);
     }
-    return fmin(live + 60e6, LIVE_MAX * (double)run->memory_bytes);
+    return fmin(fmin(live, fmax(heap - RESERVED_BYTES, 0) * fraction) + 60e6, LIVE_MAX * heap);
 }
 
 /* Milliseconds that a byte of disk spill costs: tasks of a stage that spilled beside those of it that did not, for what
@@ -95,15 +94,16 @@ static double spill_cost(const struct pyro_predicted_run *run)
 }
 
 /* The same where no stage has both. */
-static double usual_cost(const struct pyro_app *app, double pack)
+static double usual_cost(const struct pyro_predicted_run *run, double pack)
 {
+    const struct pyro_app *app = run->app;
     double bytes = 0, ms = 0;
     for (size_t s = 0; s < app->stages.count; s++) {
         bytes += fmax((double)app->stages.items[s].shuffle_write_bytes, 0);
         ms += fmax((double)app->stages.items[s].shuffle_write_ms, 0);
     }
-    double speed = bytes >= SHUFFLE_BYTES_ENOUGH && ms > 0 ? bytes / ms : DISK_BYTES_A_MS;
-    return 2 / speed + 1 / (pack * SERIALIZED_A_MS);
+    double speed = bytes >= SHUFFLE_BYTES_ENOUGH && ms > 0 ? bytes / ms : run->constants[PYRO_CONSTANT_DISK_BYTES_A_MS];
+    return 2 / speed + 1 / (pack * run->constants[PYRO_CONSTANT_SERIALIZED_A_MS]);
 }
 
 /* Disk bytes of a byte that did not fit into memory. */
@@ -117,7 +117,7 @@ void pyro_predict_take_spill(struct pyro_predicted_run *run)
 {
     double fitted = run->app->numbers.disk_spill_bytes > 0 ? spill_cost(run) : 0;
     run->spill_fitted = fitted > 0;
-    run->spill_ms = fitted > 0 ? fitted : usual_cost(run->app, packed(run->app));
+    run->spill_ms = fitted > 0 ? fitted : usual_cost(run, packed(run->app));
 }
 
 struct change_told {
@@ -193,11 +193,12 @@ void pyro_model_memory(struct pyro_predict_change *change)
         return;
     }
     struct change_told told = {0};
-    double cost = run->spill_ms, live = live_bytes(run), pack = packed(run->app);
+    double cost = run->spill_ms, pack = packed(run->app);
+    double live = live_bytes(run, was.heap, was.fraction), live_now = live_bytes(run, now.heap, now.fraction);
     bool fitted = run->spill_fitted;
     double heap_was = used_heap(run, was.heap), heap_now = used_heap(run, now.heap);
     double room_was = fmax(heap_was - live, heap_was * (1 - LIVE_MAX)),
-           room_now = fmax(heap_now - live, heap_now * (1 - LIVE_MAX));
+           room_now = fmax(heap_now - live_now, heap_now * (1 - LIVE_MAX));
     double gc_factor = fmin(fmax(room_was / room_now, 1 / GC_FACTOR_MAX), GC_FACTOR_MAX);
     for (size_t s = 0; s < run->app->stages.count && !change->failed; s++)
         change_stage(change, s, was, now, gc_factor, cost, pack, &told);

@@ -110,7 +110,7 @@ double pyro_scenario_longer(const struct pyro_predict_change *change)
 void pyro_model_host(struct pyro_predict_change *change)
 {
     const struct pyro_predicted_run *run = change->run;
-    double task_ms = 0, changed_ms = 0;
+    double task_ms = 0, changed_ms = 0, other_ms = 0;
     if (!is_shared_otherwise(change)) {
         if (pyro_asks(change, PYRO_PREDICTED_HOSTS))
             pyro_effect(change, PYRO_MODEL_host, 0, 0, "%s: other hosts change nothing here",
@@ -119,6 +119,8 @@ void pyro_model_host(struct pyro_predict_change *change)
         return;
     }
     double more = more_slots(change), longer = pyro_scenario_longer(change);
+    /* Where processors were full in the run, they are divided among the slots: fewer have as much of them together. */
+    double divided = fmin(fmax(run->longer * more, 1), LONGER_MAX);
     for (size_t i = 0; i < run->app->stages.count; i++) {
         const struct pyro_stage *stage = &run->app->stages.items[i];
         double all = (double)stage->task_ms,
@@ -134,9 +136,10 @@ void pyro_model_host(struct pyro_predict_change *change)
         *edit = (struct pyro_edit){.kind = PYRO_EDIT_STAGE, .row = i, .factor = factor};
         task_ms += all;
         changed_ms += all * fabs(factor - 1);
+        other_ms += computing * fabs(longer - divided) / run->longer;
     }
-    double doubt = task_ms > 0 ? DOUBT * changed_ms / task_ms : 0;
-    pyro_effect(change, PYRO_MODEL_host, doubt, doubt,
+    double doubt = task_ms > 0 ? DOUBT * changed_ms / task_ms : 0, other = task_ms > 0 ? other_ms / task_ms : 0;
+    pyro_effect(change, PYRO_MODEL_host, doubt + (divided < longer ? other : 0), doubt + (divided > longer ? other : 0),
                 "computing took %.1f times as long as on an idle host, because tasks share the CPUs (measured on task "
                 "deserialization); it takes %.1f times as long with %.1f times the slots per host",
                 run->longer, longer, more);

@@ -1,9 +1,9 @@
 /* Several applications, and their sums by what the user asks for. */
-#ifndef PYRO_COST_COSTS_H
-#define PYRO_COST_COSTS_H
+#ifndef PYRO_ADVICE_COST_COSTS_H
+#define PYRO_ADVICE_COST_COSTS_H
 
+#include "advice/cost/advise.h"
 #include "base/threads/stop.h"
-#include "cost/advise.h"
 
 enum pyro_cost_by {
     PYRO_BY_APPLICATION,

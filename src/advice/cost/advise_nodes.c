@@ -1,8 +1,8 @@
 /* Nodes of another type: larger or smaller ones, or of a family with more or less memory for each core. */
 #include <math.h>
 
+#include "advice/cost/advisor.h"
 #include "analyze/accounts/fixed_point.h"
-#include "cost/advisor.h"
 
 /* What is judged by; docs/cost.md says why. */
 #define MEMORY_SPARE 1.25 /* of the memory that was used */
@@ -44,6 +44,7 @@ static struct need need_of(const struct pyro_advisor *advisor, const struct pyro
 static struct pyro_slice safety(struct pyro_advisor *advisor, const struct need *need, const struct pyro_instance *now,
                                 const struct pyro_instance *best, double nodes)
 {
+    double has = (double)advisor->cost->shapes[0].container.container_mib;
     double each = ceil(need->executors / nodes), room = (double)best->memory_mib * need->given / 1024;
     double per_core = (double)best->memory_mib / fmax((double)best->cores, 1),
            per_core_now = (double)now->memory_mib / fmax((double)now->cores, 1);
@@ -56,9 +57,10 @@ static struct pyro_slice safety(struct pyro_advisor *advisor, const struct need 
         return pyro_advisor_say(
             advisor,
             "%sExecutors used at most %.1f GiB, %.1f GiB per node; such a node has %.0f GiB, with %.0f %% in reserve. "
-            "This assumes cores of the same speed. Lower spark.executor.memory to fit.",
+            "This assumes cores of the same speed.%s",
             bound, need->used_mib / 1024, each * need->used_mib / 1024, (double)best->memory_mib / 1024,
-            100 * (1 - each * need->used_mib / 1024 / room));
+            100 * (1 - each * need->used_mib / 1024 / room),
+            each * has > (double)best->memory_mib * MEMORY_GIVEN ? " Lower spark.executor.memory to fit." : "");
     return pyro_advisor_say(advisor,
                             "%sExecutors keep their memory, %.1f GiB per node with %.0f GiB. The log has no memory "
                             "peaks (spark.eventLog.logStageExecutorMetrics=true writes them), so it is not known "

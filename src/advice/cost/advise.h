@@ -1,7 +1,7 @@
 /* What the run should cost: other executors, nodes of another type. Nothing is advised that would miss a deadline or
  * leave less memory than was used; each piece of advice says by how much it is safe. */
-#ifndef PYRO_COST_ADVISE_H
-#define PYRO_COST_ADVISE_H
+#ifndef PYRO_ADVICE_COST_ADVISE_H
+#define PYRO_ADVICE_COST_ADVISE_H
 
 #include "cost/money.h"
 

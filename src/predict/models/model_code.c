@@ -83,7 +83,7 @@ void pyro_model_code(struct pyro_predict_change *change)
             edit.ms -= fmin(pyro_first_ms(change->run, edit.row), edit.ms);
         change->edits.items[change->edits.count++] = edit;
     }
-    pyro_effect(change, PYRO_MODEL_code, 0, 0, "%zu task%s, stage%s or driver times change with the program%s",
+    pyro_effect(change, PYRO_MODEL_code, 0, 0, "%zu task%s, stage%s or driver times change as the findings say%s",
                 scenario->code_count, scenario->code_count == 1 ? "" : "s", scenario->code_count == 1 ? "" : "s",
                 scenario->code_applies ? ""
                                        : "; some of these changes do not fit the changed settings and are left out");

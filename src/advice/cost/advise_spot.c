@@ -1,11 +1,11 @@
 /* The run on spot nodes: simulated again and again with nodes that are taken away at a given rate. docs/cost.md */
 #include <math.h>
 
+#include "advice/cost/advisor.h"
 #include "analyze/accounts/fixed_point.h"
 #include "analyze/scratch.h"
 #include "base/numbers/order.h"
 #include "base/numbers/saturate.h"
-#include "cost/advisor.h"
 
 #define HOUR_MS 3600000.0
 /* The time until a node that replaces another one is available, before its executors start. */
@@ -125,12 +125,12 @@ static bool simulate(struct simulation *simulation, struct sums *sums)
             if (!draw_node(simulation, node, &draw, &interruptions))
                 return false;
         change.executor_count = simulation->count;
-        advisor->failed |= pyro_replay_run(advisor->replay, &change, &result, NULL) != PYRO_OK;
+        advisor->failed |= pyro_replay_run(advisor->run.replay, &change, &result, NULL) != PYRO_OK;
         if (advisor->failed)
             return false;
-        double wall = (double)result.wall_ms * advisor->scale;
+        double wall = (double)result.wall_ms;
         simulation->walls[n] = wall;
-        simulation->core_ms[n] = (double)result.core_ms * advisor->scale;
+        simulation->core_ms[n] = (double)result.core_ms;
         sums->walls += wall;
         sums->tasks += (double)result.damage.tasks;
         sums->partitions += (double)result.damage.partitions;
@@ -203,7 +203,7 @@ static void sum_up(struct simulation *simulation, const struct pyro_advised_size
     struct pyro_cost_spot *spot = simulation->spot;
     double count = (double)spot->replays, executors = spot_micros(advisor), all = 0;
     double driver = (double)advisor->cost->money.micros - advisor->executor_micros;
-    double off = pyro_replay_check(advisor->replay).error_share;
+    double off = advisor->run.check.error_share;
     off = isfinite(off) ? off : 0;
     for (int64_t n = 0; n < spot->replays; n++) { /* now money instead of core time */
         simulation->core_ms[n] =
@@ -307,6 +307,20 @@ static bool run(struct simulation *simulation, const struct pyro_advised_size *f
     return true;
 }
 
+/* The driver ran on a node of executors, not on one of its own or outside of the cluster. */
+static bool shares_node(const struct pyro_advisor *advisor)
+{
+    const struct pyro_cost *cost = advisor->cost;
+    struct pyro_slice host = pyro_app_property(advisor->app, "spark.driver.host");
+    bool shares = !cost->client_mode;
+    for (size_t i = 0; i < cost->node_count; i++) {
+        if (cost->nodes[i].driver)
+            return false;
+        shares = shares || (host.len > 0 && pyro_slice_eq(cost->nodes[i].host, host));
+    }
+    return shares;
+}
+
 bool pyro_advise_spot(struct pyro_advisor *advisor, const struct pyro_advised_size *full)
 {
     if (!(advisor->wanted->interruptions > 0))
@@ -316,6 +330,12 @@ bool pyro_advise_spot(struct pyro_advisor *advisor, const struct pyro_advised_si
             pyro_advisor_decline(advisor, "spot",
                                  PYRO_SLICE_LITERAL("Interruptions are not simulated for dynamic allocation, which "
                                                     "replaces executors by its own rules."));
+        return true;
+    }
+    if (advisor->nodes <= 1 && advisor->cost->has_driver && shares_node(advisor)) {
+        pyro_advisor_decline(advisor, "spot",
+                             PYRO_SLICE_LITERAL("The only node has the driver too: the application ends when it is "
+                                                "taken away."));
         return true;
     }
     struct pyro_cost_spot *spot = pyro_arena_alloc(&advisor->cost->arena, sizeof(*spot));

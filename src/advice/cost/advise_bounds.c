@@ -1,8 +1,8 @@
 /* Executors that running tasks filled: bounds for dynamic allocation, or for a cluster's autoscaling. */
+#include "advice/cost/advisor.h"
 #include "analyze/accounts/marks.h"
 #include "analyze/scratch.h"
 #include "analyze/task_slots.h"
-#include "cost/advisor.h"
 
 /* Executors that running tasks filled for so much of the time that any task ran. */
 void pyro_advise_bounds(struct pyro_advisor *advisor)

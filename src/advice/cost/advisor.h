@@ -1,9 +1,9 @@
 /* What the kinds of advice on cost share: the run's executors, their replay, and what they cost. */
-#ifndef PYRO_COST_ADVISOR_H
-#define PYRO_COST_ADVISOR_H
+#ifndef PYRO_ADVICE_COST_ADVISOR_H
+#define PYRO_ADVICE_COST_ADVISOR_H
 
-#include "cost/advise.h"
-#include "replay/replay.h"
+#include "advice/cost/advise.h"
+#include "predict/predict.h"
 
 /* What is judged by; docs/cost.md says why. */
 #define PYRO_ADVISE_LONGER     0.10 /* without a deadline the run may take this share longer */
@@ -16,12 +16,12 @@ struct pyro_advisor {
     const struct pyro_prices *prices;
     const struct pyro_money_options *options;
     const struct pyro_advise_options *wanted;
-    struct pyro_replay *replay;
+    struct pyro_predicted_run run;
+    struct pyro_arena scratch;              /* of one scenario */
     struct pyro_replay_executor *executors; /* as if all had stayed, in the order they came */
     struct pyro_slice *hosts;               /* of each */
     size_t executor_count;
     size_t count;           /* executors at once */
-    double scale;           /* measured / replayed with these executors */
     double executor_micros; /* what executors cost */
     double nodes;           /* hosts they ran on */
     bool by_nodes, failed;
@@ -31,6 +31,7 @@ struct pyro_advisor {
 struct pyro_advised_size {
     size_t executors;
     double wall_ms, high_ms, core_ms, micros;
+    bool fails; /* Spark would refuse it */
 };
 
 struct pyro_slice pyro_advisor_say(struct pyro_advisor *advisor, const char *format, ...)
@@ -45,8 +46,7 @@ const char *pyro_advisor_time(char *text, size_t size, double ms);
 double pyro_advisor_limit(const struct pyro_advisor *advisor);
 /* Memory that the processes of an executor used at most, MiB; 0: the log does not say. */
 double pyro_advisor_used_mib(const struct pyro_app *app);
-/* The run as its executors would take it had all stayed, scaled to what was measured. False: no memory, or (with
- * `wall_ms` 0) the simulator does not tell this run. */
+/* The unchanged run as the simulator tells it. `wall_ms` 0: it does not. */
 bool pyro_advisor_full(struct pyro_advisor *advisor, struct pyro_advised_size *ret);
 
 void pyro_advise_instance(struct pyro_advisor *advisor);
