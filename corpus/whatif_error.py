@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAIRS = ROOT / "corpus" / "whatif"
 PAGE = ROOT / "docs" / "whatif_accuracy.md"
 SPARKLENS = PAIRS / "sparklens.json"
+LEFT_OUT = PAIRS / "left_out.json"
 Row = Dict[str, Any]
 
 
@@ -153,17 +154,30 @@ def noise(repeats: List[Row]) -> List[str]:
     return lines
 
 
+def left_out(manifest: Row) -> List[str]:
+    """Return the errors of jobs that the constants were not fitted on, by split: corpus/whatif_fit.py measured them."""
+    errors = json.loads(LEFT_OUT.read_text(encoding="utf-8"))["errors"]
+    kinds = {pair["job"]: kind_of({"pair": pair}) for pair in manifest["pairs"]}
+    lines = ["| tasks, split | jobs | pairs | mean error % | worst % |", "| --- | ---: | ---: | ---: | ---: |"]
+    for kind in [*dict.fromkeys(kinds.values()), "all"]:
+        jobs = [job for job in errors if kind in (kinds[job], "all")]
+        every = [abs(error) for job in jobs for error in errors[job]]
+        lines.append(f"| {kind} | {len(jobs)} | {len(every)} | {100 * sum(every) / len(every):.1f} | {100 * max(every):.1f} |")
+    return lines
+
+
 def kind_of(row: Row) -> str:
     """Return whether the tasks of a pair work or wait, and its split."""
     return f"{'work' if row['pair']['computes'] else 'wait'}, {row['pair']['split']}"
 
 
-def sections(rows: List[Row], repeats: List[Row]) -> Dict[str, List[str]]:
+def sections(rows: List[Row], manifest: Row) -> Dict[str, List[str]]:
     """Return the generated parts of the page by name."""
     beside = [row for row in rows if "sparklens_error" in row]
     held = sum(1 for row in rows if row.get("within"))
     told = sum(1 for row in rows if "within" in row)
     return {
+        "left_out": left_out(manifest),
         "summary": [
             *summary(rows, "tasks, split", kind_of, ["Pyrometer"]),
             "",
@@ -172,7 +186,7 @@ def sections(rows: List[Row], repeats: List[Row]) -> Dict[str, List[str]]:
             f"The measured time lies in the predicted interval in {held} of {told} pairs; "
             f"{len(rows) - told} pairs were refused.",
         ],
-        "noise": noise(repeats),
+        "noise": noise(manifest["repeats"]),
         "sparklens": [
             *summary(beside, "job", lambda row: row["pair"]["job"], ["Pyrometer", "Sparklens"]),
             "",
@@ -197,7 +211,7 @@ def main() -> int:
     ]
     if given.update_docs and len(chosen) < len(manifest["pairs"]):
         options.error("--update-docs takes all pairs")
-    parts = sections(rows_of(given.binary, chosen), manifest["repeats"])
+    parts = sections(rows_of(given.binary, chosen), manifest)
     if given.update_docs:
         page_parts.update(PAGE, Path(__file__).name, parts)
     else:

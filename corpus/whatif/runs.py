@@ -77,9 +77,29 @@ def splitting(job: str, **sizes: str) -> tuple[Run, ...]:
     )
 
 
-def heaps(job: str, count: int, *sizes: str) -> tuple[Run, ...]:
+def heaps(job: str, count: int, *sizes: str, **more: str) -> tuple[Run, ...]:
     """Return runs that differ in the heap of an executor."""
-    return tuple(Run(job, size, memory=size, conf={**NO_AQE, **shuffles(count)}) for size in sizes)
+    return tuple(Run(job, size, memory=size, conf={**NO_AQE, **shuffles(count), **more}) for size in sizes)
+
+
+def opening(job: str) -> tuple[Run, ...]:
+    """Return runs that read many small files: a few in a task, many in a task, and with one executor."""
+    conf = {**NO_AQE, **shuffles(4)}
+    usual = {"spark.sql.files.openCostInBytes": "4m", "spark.sql.files.minPartitionNum": "2"}  # as by default
+    cheap = {"spark.sql.files.openCostInBytes": "64k", "spark.sql.files.minPartitionNum": "4"}
+    return (
+        Run(job, "usual", memory="1g", conf={**conf, **usual}),
+        Run(job, "cheap", memory="1g", conf={**conf, **cheap}),
+        Run(job, "one", 1, memory="1g", conf={**conf, **usual}),
+    )
+
+
+def parallel(job: str, many: int, few: int) -> tuple[Run, ...]:
+    """Return runs of RDDs in many partitions, and in few."""
+    return tuple(
+        Run(job, name, memory="1g", conf={"spark.default.parallelism": str(count)})
+        for name, count in (("many", many), ("few", few))
+    )
 
 
 def sizes(job: str, *counts: int, **more: Any) -> tuple[Run, ...]:
@@ -108,6 +128,12 @@ def shuffles(count: int) -> dict[str, str]:
     return {"spark.sql.shuffle.partitions": str(count)}
 
 
+FRACTION = Run(
+    "cachedtable",
+    "fraction",
+    memory="2g",
+    conf={"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "8", "spark.memory.fraction": "0.25"},
+)
 BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "64m"}
 SMALL_PIECES = {
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "4m",
@@ -372,6 +398,112 @@ JOBS: tuple[Job, ...] = (
             Run("hotkey", "cut", 2, memory="1g", conf={**AQE[True], **shuffles(24), **SMALL_PIECES}),
         ),
         (("default", "cut"), ("cut", "default")),
+    ),
+    # Other kinds: small queries, files and folders, pressure on memory, RDDs, wide rows, caches
+    tpch_job(
+        "smallqueries",
+        SPARK_3,
+        DEVELOPMENT,
+        cuts("smallqueries", 200, 8),
+        (*star("many", "few", "adaptive"), ("few", "many")),
+    ),
+    tpch_job(
+        "folders",
+        SPARK_4,
+        DEVELOPMENT,
+        cuts("folders", 48, 4)[:2],
+        (("many", "few"), ("few", "many")),
+    ),
+    tpch_job(
+        "jsonfiles",
+        SPARK_4,
+        DEVELOPMENT,
+        opening("jsonfiles"),
+        (*star("usual", "cheap", "one"), ("cheap", "usual")),
+    ),
+    tpch_job(
+        "hotmemory",
+        SPARK_3,
+        DEVELOPMENT,
+        heaps("hotmemory", 12, "600m", "2g"),
+        (("600m", "2g"), ("2g", "600m")),
+    ),
+    tpch_job(
+        "rddsums",
+        SPARK_3,
+        DEVELOPMENT,
+        parallel("rddsums", 300, 8),
+        (("many", "few"), ("few", "many")),
+    ),
+    tpch_job(
+        "wideaggs",
+        SPARK_4,
+        DEVELOPMENT,
+        cuts("wideaggs", 400, 8)[:2],
+        (("many", "few"), ("few", "many")),
+    ),
+    tpch_job(
+        "cachedtable",
+        SPARK_3,
+        DEVELOPMENT,
+        (*heaps("cachedtable", 8, "700m", "2g", **{"spark.memory.fraction": "0.6"}), FRACTION),
+        (*star("700m", "2g"), ("2g", "700m"), ("2g", "fraction"), ("fraction", "2g")),
+    ),
+    tpch_job(
+        "cachedrdd",
+        SPARK_4,
+        DEVELOPMENT,
+        heaps("cachedrdd", 8, "700m", "2g"),
+        (("700m", "2g"), ("2g", "700m")),
+    ),
+    tpch_job(
+        "lookups",
+        SPARK_4,
+        HELD_OUT,
+        cuts("lookups", 200, 6)[:2],
+        (("many", "few"), ("few", "many")),
+    ),
+    tpch_job(
+        "daily",
+        SPARK_3,
+        HELD_OUT,
+        cuts("daily", 30, 3)[:2],
+        (("many", "few"), ("few", "many")),
+    ),
+    tpch_job(
+        "csvfiles",
+        SPARK_3,
+        HELD_OUT,
+        opening("csvfiles"),
+        (*star("usual", "cheap", "one"), ("cheap", "usual")),
+    ),
+    tpch_job(
+        "hotwindow",
+        SPARK_4,
+        HELD_OUT,
+        heaps("hotwindow", 12, "600m", "2g"),
+        (("600m", "2g"), ("2g", "600m")),
+    ),
+    tpch_job(
+        "rddwords",
+        SPARK_4,
+        HELD_OUT,
+        parallel("rddwords", 200, 6),
+        (("many", "few"), ("few", "many")),
+    ),
+    tpch_job(
+        "pivots",
+        SPARK_3,
+        HELD_OUT,
+        cuts("pivots", 300, 6)[:2],
+        (("many", "few"), ("few", "many")),
+    ),
+    tpch_job(
+        "cachedsteps",
+        SPARK_4,
+        HELD_OUT,
+        (*heaps("cachedsteps", 8, "700m", "2g"), Run("cachedsteps", "one", 1, memory="2g", conf={**NO_AQE, **shuffles(8)})),
+        (("700m", "2g"), ("2g", "700m"), ("2g", "one"), ("one", "2g")),
     ),
 )
 TPCH = {job.script for job in JOBS if job.tpch}
