@@ -78,20 +78,23 @@ static enum pyro_status find_date(struct pyro_fleet_view *view, int64_t *ret, st
     size_t change_count;
     pyro_fleet_from(view, "runs");
     add_completed(view, &all);
-    PYRO_TRY(pyro_fleet_ask(view, &answer, error,
-                            "\"fields\":[\"start_ms\",\"duration_ms\",\"input_bytes\"],\"order\":{\"by\":\"start_ms\","
-                            "\"descending\":true},\"limit\":%d",
-                            FLEET_MARKS));
+    PYRO_TRY(pyro_fleet_ask(
+        view, &answer, error,
+        "\"fields\":[\"start_ms\",\"duration_ms\",\"input_bytes\",\"agg.cores_peak\"],\"order\":{\"by\":\"start_ms\","
+        "\"descending\":true},\"limit\":%d",
+        FLEET_MARKS));
     size_t count = answer.row_count;
     double *duration = pyro_arena_array(view->arena, count + 1, sizeof(*duration));
     double *input = pyro_arena_array(view->arena, count + 1, sizeof(*input));
-    if (!duration || !input)
+    double *cores = pyro_arena_array(view->arena, count + 1, sizeof(*cores));
+    if (!duration || !input || !cores)
         return pyro_no_memory(error);
     for (size_t i = 0; i < count; i++) {
         duration[i] = pyro_answer_number(&answer, count - 1 - i, 1);
         input[i] = pyro_answer_number(&answer, count - 1 - i, 2);
+        cores[i] = pyro_answer_number(&answer, count - 1 - i, 3);
     }
-    if (!pyro_trend_of(input, duration, count, view->arena, &trend) ||
+    if (!pyro_trend_of(input, duration, cores, count, view->arena, &trend) ||
         !pyro_change_points(trend.adjusted, count, view->arena, changes, &change_count))
         return pyro_no_memory(error);
     size_t index = change_count ? changes[change_count - 1].index : count / 2;
@@ -166,15 +169,17 @@ static bool adjust(struct pyro_fleet_view *view, const struct group *groups, dou
     size_t counts[] = {groups[0].answer.row_count, groups[1].answer.row_count}, all = counts[0] + counts[1];
     double *input = pyro_arena_array(view->arena, all + 1, sizeof(*input));
     double *duration = pyro_arena_array(view->arena, all + 1, sizeof(*duration));
+    double *cores = pyro_arena_array(view->arena, all + 1, sizeof(*cores)); /* the groups may differ in just that */
     struct pyro_trend trend;
-    if (!input || !duration)
+    if (!input || !duration || !cores)
         return false;
     for (size_t g = 0, k = 0; g < 2; g++)
         for (size_t i = 0; i < counts[g]; i++, k++) {
             input[k] = pyro_answer_number(&groups[g].answer, i, INPUT);
             duration[k] = pyro_answer_number(&groups[g].answer, i, DURATION);
+            cores[k] = (double)NAN;
         }
-    if (!pyro_trend_of(input, duration, all, view->arena, &trend))
+    if (!pyro_trend_of(input, duration, cores, all, view->arena, &trend))
         return false;
     memcpy(values[0], trend.adjusted, counts[0] * sizeof(double));
     memcpy(values[1], trend.adjusted + counts[0], counts[1] * sizeof(double));

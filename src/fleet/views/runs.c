@@ -53,7 +53,7 @@ static enum pyro_status all_applications(struct pyro_fleet_view *view, struct py
 
 /* ---- One application ---- */
 
-enum column { APP_ID, ATTEMPT, START, DURATION, INPUT, CORE, STATUS, VERSION, SPARK, OUTCOME };
+enum column { APP_ID, ATTEMPT, START, DURATION, INPUT, CORE, STATUS, VERSION, SPARK, OUTCOME, CORES };
 
 struct history {
     struct pyro_query_answer answer; /* newest first */
@@ -77,18 +77,20 @@ static bool judge(struct pyro_fleet_view *view, struct history *history)
     size_t all = history->answer.row_count;
     double *input = pyro_arena_array(view->arena, all + 1, sizeof(*input));
     double *duration = pyro_arena_array(view->arena, all + 1, sizeof(*duration));
+    double *cores = pyro_arena_array(view->arena, all + 1, sizeof(*cores));
     history->rows = pyro_arena_array(view->arena, all + 1, sizeof(*history->rows));
-    if (!input || !duration || !history->rows)
+    if (!input || !duration || !cores || !history->rows)
         return false;
     for (size_t i = all; i-- > 0;) {
         if (!counts(&history->answer, i))
             continue;
         input[history->count] = pyro_answer_number(&history->answer, i, INPUT);
+        cores[history->count] = pyro_answer_number(&history->answer, i, CORES);
         duration[history->count] = pyro_answer_number(&history->answer, i, DURATION);
         history->rows[history->count++] = i;
     }
-    return pyro_trend_of(input, duration, history->count, view->arena, &history->trend) &&
-           pyro_spread_of(history->trend.adjusted, history->count, view->arena, &history->spread) &&
+    return pyro_trend_of(input, duration, cores, history->count, view->arena, &history->trend) &&
+           pyro_spread_of(history->trend.off, history->count, view->arena, &history->spread) &&
            pyro_change_points(history->trend.adjusted, history->count, view->arena, history->changes,
                               &history->change_count);
 }
@@ -126,7 +128,7 @@ static void add_runs(struct pyro_fleet_view *view, struct history *history)
     for (size_t row = 0; row < answer->row_count; row++) {
         bool judged = next > 0 && history->rows[next - 1] == row;
         double y = judged ? history->trend.adjusted[--next] : (double)NAN;
-        double z = judged ? pyro_modified_z(&history->spread, y) : (double)NAN;
+        double z = judged ? pyro_modified_z(&history->spread, history->trend.off[next]) : (double)NAN;
         bool outlier = judged && fabs(z) > PYRO_OUTLIER_Z;
         outliers += outlier;
         pyro_fleet_add(view, table, pyro_answer_value(answer, row, START));
@@ -149,7 +151,8 @@ static void add_runs(struct pyro_fleet_view *view, struct history *history)
     }
     pyro_fleet_note(view, "Runs: %zu, completed: %zu, outliers beyond a modified z of %.1f: %zu, lasting changes: %zu.",
                     answer->row_count, history->count, PYRO_OUTLIER_Z, outliers, history->change_count);
-    pyro_fleet_note(view, "Slope of the duration by input (logarithms of both): %.3f.", history->trend.slope);
+    pyro_fleet_note(view, "Slope of the duration by input (logarithms of both) among runs with as many cores: %.3f.",
+                    history->trend.slope);
 }
 
 /* ---- What changed ---- */
@@ -211,7 +214,7 @@ static enum pyro_status add_changes(struct pyro_fleet_view *view, const struct h
 enum pyro_status pyro_fleet_runs(struct pyro_fleet_view *view, struct pyro_error *error)
 {
     static const char fields[] = "\"app_id\",\"attempt\",\"start_ms\",\"duration_ms\",\"input_bytes\",\"core_ms\","
-                                 "\"status\",\"version\",\"spark_version\",\"outcome\"";
+                                 "\"status\",\"version\",\"spark_version\",\"outcome\",\"agg.cores_peak\"";
     struct history history = {.count = 0};
     if (!view->options->app)
         return all_applications(view, error);

@@ -3,21 +3,61 @@
 #include <math.h>
 #include <stdio.h>
 
-bool pyro_trend_of(const double *input_bytes, const double *duration_ms, size_t count, struct pyro_arena *arena,
-                   struct pyro_trend *ret)
+/* Runs of one number of cores that say how long it takes. */
+enum { GROUP_MIN = 3 };
+
+/* Unknown cores are one configuration as well. */
+static bool same_cores(const double *cores, size_t a, size_t b)
 {
-    double *x = pyro_arena_array(arena, count + 1, sizeof(*x)), middle;
-    struct pyro_trend trend = {.adjusted = pyro_arena_array(arena, count + 1, sizeof(*trend.adjusted))};
-    if (!x || !trend.adjusted)
+    bool known = isfinite(cores[a]), other = isfinite(cores[b]);
+    return known == other && (!known || !(fabs(cores[a] - cores[b]) > 0));
+}
+
+/* Values less the median of runs with as many cores, where there are enough of them, else less that of all. */
+static bool center(const double *values, const double *cores, size_t count, struct pyro_arena *arena, double *ret)
+{
+    double *group = pyro_arena_array(arena, count + 1, sizeof(*group)), all, middle;
+    if (!group || !pyro_middle(values, count, arena, &all))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        size_t members = 0, first = count;
+        for (size_t k = 0; k < count; k++)
+            if (same_cores(cores, i, k)) {
+                first = k < first ? k : first;
+                group[members++] = values[k];
+            }
+        middle = all;
+        if (first < i && members >= GROUP_MIN) { /* known from the first one of them */
+            ret[i] = values[i] - (values[first] - ret[first]);
+            continue;
+        }
+        if (members >= GROUP_MIN && !pyro_middle(group, members, arena, &middle))
+            return false;
+        ret[i] = values[i] - middle;
+    }
+    return true;
+}
+
+bool pyro_trend_of(const double *input_bytes, const double *duration_ms, const double *cores, size_t count,
+                   struct pyro_arena *arena, struct pyro_trend *ret)
+{
+    double *x = pyro_arena_array(arena, count + 1, sizeof(*x)), *y = pyro_arena_array(arena, count + 1, sizeof(*y));
+    double *centered = pyro_arena_array(arena, count + 1, sizeof(*centered)), middle;
+    struct pyro_trend trend = {.adjusted = pyro_arena_array(arena, count + 1, sizeof(*trend.adjusted)),
+                               .off = pyro_arena_array(arena, count + 1, sizeof(*trend.off))};
+    if (!x || !y || !centered || !trend.adjusted || !trend.off)
         return false;
     for (size_t i = 0; i < count; i++) {
         x[i] = pyro_log_input(isfinite(input_bytes[i]) ? input_bytes[i] : 0);
         trend.adjusted[i] = pyro_log_duration(duration_ms[i]);
     }
-    if (!pyro_input_slope(x, trend.adjusted, count, arena, &trend.slope) || !pyro_middle(x, count, arena, &middle))
+    if (!center(x, cores, count, arena, centered) || !center(trend.adjusted, cores, count, arena, y) ||
+        !pyro_input_slope(centered, y, count, arena, &trend.slope) || !pyro_middle(x, count, arena, &middle))
         return false;
     for (size_t i = 0; i < count; i++)
         trend.adjusted[i] -= trend.slope * (x[i] - middle);
+    if (!center(trend.adjusted, cores, count, arena, trend.off))
+        return false;
     *ret = trend;
     return true;
 }

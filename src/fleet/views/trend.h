@@ -5,13 +5,16 @@
 #include "fleet/statistics/statistics.h"
 #include "fleet/views/views.h"
 
-/* y' = ln(duration) - slope x (x - median x), with x = ln(input + 1 MiB), in the order of the runs. */
+/* y' = ln(duration) - slope x (x - median x), with x = ln(input + 1 MiB), in the order of the runs. The slope is that
+ * of runs with as many cores; `off` is y' less the median of these, where there are three, else less that of all.
+ * `cores` NaN: unknown. */
 struct pyro_trend {
     double *adjusted; /* y' */
-    double slope;     /* 0: input does not matter, or there are too few runs */
+    double *off;
+    double slope; /* 0: input does not matter, or there are too few runs */
 };
-bool pyro_trend_of(const double *input_bytes, const double *duration_ms, size_t count, struct pyro_arena *arena,
-                   struct pyro_trend *ret);
+bool pyro_trend_of(const double *input_bytes, const double *duration_ms, const double *cores, size_t count,
+                   struct pyro_arena *arena, struct pyro_trend *ret);
 
 /* One setting that most runs of one group have, and most of the other do not. */
 struct pyro_trend_change {
