@@ -92,8 +92,9 @@ static void find_interval(const struct pyro_predict_change *change)
     }
     scenario->wall_low_ms = rounded(expected - sqrt(low));
     scenario->wall_high_ms = rounded(expected + sqrt(high));
-    /* The same tasks never take less than their critical path. */
-    int64_t least = change->edits.count == 0 ? run->critical_path_ms : PYRO_NONE;
+    /* The same tasks never take less than their critical path; executors that come and go may change them. */
+    bool same_tasks = change->edits.count == 0 && !change->replay.allocation && !run->allocates;
+    int64_t least = same_tasks ? run->critical_path_ms : PYRO_NONE;
     if (least != PYRO_NONE && scenario->wall_low_ms < least)
         scenario->wall_low_ms = least;
     if (scenario->wall_low_ms > scenario->wall_expected_ms)
