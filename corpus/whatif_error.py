@@ -158,6 +158,7 @@ def left_out(manifest: Row) -> List[str]:
     """Return the errors of jobs that the constants were not fitted on, by split: corpus/whatif_fit.py measured them."""
     errors = json.loads(LEFT_OUT.read_text(encoding="utf-8"))["errors"]
     kinds = {pair["job"]: kind_of({"pair": pair}) for pair in manifest["pairs"]}
+    kinds.update({job: "advice that was applied" for job in errors if job not in kinds})
     lines = ["| tasks, split | jobs | pairs | mean error % | worst % |", "| --- | ---: | ---: | ---: | ---: |"]
     for kind in [*dict.fromkeys(kinds.values()), "all"]:
         jobs = [job for job in errors if kind in (kinds[job], "all")]

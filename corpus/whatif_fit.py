@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 from typing import Any, Dict, List, Sequence, Tuple
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,6 +46,23 @@ def line_of(pair: Row) -> str:
     return "\t".join([str(pair["first_job"]), str(PAIRS / pair["base"]), *sets])
 
 
+def loop_pairs() -> List[Row]:
+    """Return the repaired programs of corpus/loop as pairs: what was applied, and the jobs' time less what it saved."""
+    folder, pairs = ROOT / "corpus" / "loop", []
+    for case in json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["cases"]:
+        settings, log = (case.get("promise") or {}).get("settings"), folder / "logs" / f"{case['case']}-before.zst"
+        if case.get("after") and settings and log.exists():
+            saved = median(run["ms"] for run in case["before"]) - median(run["ms"] for run in case["after"])
+            pairs.append(saving_pair(f"loop {case['case']}", log, settings, saved))
+    return pairs
+
+
+def saving_pair(job: str, log: Path, settings: Dict[str, str], saved_ms: float) -> Row:
+    """Return a pair of which only the difference was measured; what the jobs took is added when the log is read."""
+    words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    return {"job": job, "base": str(log), "first_job": 0, "options": words, "saved_ms": saved_ms}
+
+
 class Predictions:
     """Errors of all pairs with any constants; each vector is asked for once."""
 
@@ -54,16 +71,24 @@ class Predictions:
         self.pairs = sorted(pairs, key=lambda pair: pair["base"])
         self.jobs = [pair["job"] for pair in self.pairs]
         self.known: Dict[Vector, List[float]] = {}
+        unchanged = self.run([{**pair, "options": []} for pair in self.pairs], [()])
+        for pair, (jobs_ms,) in zip(self.pairs, unchanged):
+            if "saved_ms" in pair:
+                pair["measured_jobs_ms"] = jobs_ms - pair["saved_ms"]
+
+    def run(self, pairs: List[Row], vectors: Sequence[Vector]) -> List[List[int]]:
+        """Return what the program predicts for each pair with each vector, ms; -1: it was refused."""
+        words = [",".join(f"{name}={value!r}" for name, value in one) for one in vectors]
+        text = "\n".join(line_of(pair) for pair in pairs) + "\n"
+        done = subprocess.run([self.program, *words], input=text, capture_output=True, check=True, text=True)
+        return [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
 
     def ask(self, vectors: Sequence[Vector]) -> None:
         """Fill in what is not known yet."""
         new = [one for one in dict.fromkeys(vectors) if one not in self.known]
         if not new:
             return
-        words = [",".join(f"{name}={value!r}" for name, value in one) for one in new]
-        text = "\n".join(line_of(pair) for pair in self.pairs) + "\n"
-        done = subprocess.run([self.program, *words], input=text, capture_output=True, check=True, text=True)
-        rows = [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
+        rows = self.run(self.pairs, new)
         for number, one in enumerate(new):
             self.known[one] = [
                 row[number] / pair["measured_jobs_ms"] - 1 if row[number] > 0 else float("nan")
@@ -117,6 +142,7 @@ def main() -> int:
     given = options.parse_args()
     manifest = json.loads((PAIRS / "manifest.json").read_text(encoding="utf-8"))
     pairs = [pair for pair in manifest["pairs"] if given.split in (None, pair["split"])]
+    pairs += loop_pairs() if not given.split else []
     predictions = Predictions(given.program, pairs)
     if given.fit:
         best = fit(predictions)
