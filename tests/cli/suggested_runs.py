@@ -25,6 +25,7 @@ class Made(NamedTuple):
     status: str = "completed"
     settings: Dict[str, str] = {}  # noqa: RUF012
     path: Optional[str] = None
+    replaced: int = 0  # executors that had left before others came
 
     @property
     def wave_ms(self) -> int:
@@ -74,7 +75,8 @@ class Runs:
             f"INSERT INTO run ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", list(row.values())
         ).lastrowid
         numbers = {
-            "executors.elements_count": run.executors,
+            "executors.elements_count": run.executors + run.replaced,
+            "cores_peak": run.executors * run.cores,
             "executors.totalCores.max": run.cores,
             "stages.inputBytes.max": run.blocks * BLOCK,
         }

@@ -65,6 +65,18 @@ def test_the_cheapest_that_is_not_slower(pyrometer: Command, store: Path, nightl
     assert text.returncode == 0 and "spark.executor.instances=5    (now 8)" in text.stdout
 
 
+def test_executors_that_came_and_went(pyrometer: Command, store: Path) -> None:  # noqa: F811
+    """The most at once count, not all of them: the times follow the same model as those of runs that kept theirs."""
+    runs = Runs(store)
+    dynamic = {"spark.dynamicAllocation.enabled": "true"}
+    for i in range(24):
+        runs.add((Made(5, 4), Made(5, 2), Made(8, 2))[i % 3]._replace(settings=dynamic, replaced=i % 7))
+    document = suggested(pyrometer, store)
+    assert document["basis"]["model"] == "wave" and document["basis"]["error"] < 1e-6
+    assert document["current"]["wall_ms"]["expected"] == 130000
+    assert any("most that it had at once" in text for text in document["doubts"])
+
+
 def test_goals(pyrometer: Command, store: Path, nightly: Runs) -> None:  # noqa: F811
     wanted = {"spark.executor.instances": "5", "spark.executor.cores": "4"}
     assert suggested(pyrometer, store, "--deadline", "80s")["settings"] == wanted

@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import fleet_statistics  # noqa: E402
 import repeated_runs  # noqa: E402
 import schemas  # noqa: E402
+import suggested_runs  # noqa: E402
 import view_oracle as oracle  # noqa: E402
 from cli_command import Command  # noqa: E402
 from fleet_adoption import Run, realised  # noqa: E402
@@ -250,6 +251,19 @@ def test_the_trend_of_an_application(store: Store) -> None:
             assert row["z"] == pytest.approx(expected[row["app_id"]]["z"])
             assert row["outlier"] == int(abs(row["z"]) > 3.5)
     assert [row["app_id"][-3:] for row in rows if row["outlier"]] == [f"{repeated_runs.OUTLIER:03}"]
+
+
+def test_runs_on_fewer_cores_are_no_outliers(tmp_path: Path) -> None:
+    command, path = Command(tmp_path), tmp_path / "cores.db"
+    suggested_runs.record(command, path)
+    runs = suggested_runs.Runs(path)
+    for i in range(12):
+        runs.add(suggested_runs.Made(5, 4, duration_ms=100_000 + 500 * i))
+    for i in range(4):
+        runs.add(suggested_runs.Made(5, 2, duration_ms=200_000 + 500 * i))
+    slow = runs.add(suggested_runs.Made(5, 4, duration_ms=200_000))
+    rows = Store(path, command).rows("runs", "--app", "nightly")
+    assert [row["app_id"] for row in rows if row["outlier"]] == [slow]
 
 
 def test_a_lasting_change_and_what_changed_there(store: Store) -> None:
