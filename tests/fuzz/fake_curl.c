@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/collections/hash.h"
 #include "fuzz_kit.h"
 #include "libraries/libcurl.h"
 
@@ -215,12 +216,14 @@ static CURLcode perform(CURL *handle)
     struct transfer *transfer = handle;
     transfer->status = 0;
     transfer->type[0] = '\0';
+    uint64_t first = pyro_hash_slice(pyro_slice_from(transfer->url));
     for (long redirections = 0;; redirections++) {
         const char *usual = transfer->posts ? "POST" : transfer->without_body ? "HEAD" : "GET";
         const struct fake_question question = {
             .method = transfer->method ? transfer->method : usual,
             .url = transfer->url,
-            .body = {transfer->body, transfer->body ? (size_t)transfer->body_len : 0}};
+            .body = {transfer->body, transfer->body ? (size_t)transfer->body_len : 0},
+            .first = first};
         struct fake_reply reply = {.status = 200};
         check_url(transfer->url);
         pyro_strbuf_init(&reply.body, NULL);

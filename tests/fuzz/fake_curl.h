@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/strings/slice.h"
 #include "base/strings/strbuf.h"
@@ -15,6 +16,7 @@ enum { FAKE_REPLY_HEADERS = 8 };
 struct fake_question {
     const char *method, *url;
     struct pyro_slice body;
+    uint64_t first; /* hash of the address that was asked for before all redirections */
 };
 
 /* How a transfer ends that does not end well. */

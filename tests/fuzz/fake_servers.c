@@ -54,10 +54,11 @@ size_t fake_servers_asked(void)
     return servers.asked;
 }
 
-/* How often this was asked for before. */
+/* How often this was asked for before. Who was sent here from elsewhere is counted apart: other threads may be, too. */
 static unsigned count(const struct fake_question *question)
 {
     uint64_t hash = pyro_hash_slice(pyro_slice_from(question->url)) ^ (uint8_t)question->method[0];
+    hash += question->first << 1;
     size_t at = hash % MOST_URLS;
     pthread_mutex_lock(&servers.lock);
     FUZZ_CHECK(++servers.asked < MOST_ASKED);
@@ -469,6 +470,9 @@ void fake_servers_answer(const struct fake_question *question, struct fake_reply
         return;
     }
     answering.path = question->url + strlen(known[which].server);
+    /* Applications of two sources share a session: the one that logs in first is any of them. */
+    if (known[which].answer == answer_as_menas && strcmp(answering.path, "/login") == 0)
+        answering.tried = 0;
     uint64_t kind = pyro_hash_slice((struct pyro_slice){answering.path, strcspn(answering.path, "?")}) % 64;
     if (records && (known[which].answer != answer_as_search || servers.broken_store)) {
         answering.at = servers.data + (kind + answering.tried) % records * RECORD;

@@ -20,7 +20,7 @@ enum { FAKE_APPLICATIONS = 4 }; /* that a list has, at most, unless its pages ar
  * answers only if `broken_store`. */
 void fake_servers_start(const uint8_t *data, size_t size, bool broken_store);
 /* For fake_curl_install(). The same question gets the same answer the same number of times after a start, whatever
- * other threads ask. */
+ * other threads ask: who was sent elsewhere has a count of his own, and a login always gets the same answer. */
 void fake_servers_answer(const struct fake_question *question, struct fake_reply *ret);
 /* Requests since the start. */
 size_t fake_servers_asked(void);
