@@ -86,54 +86,57 @@ size_t pyro_index_find(const struct pyro_index *index, int64_t id, size_t *first
     return end - *first;
 }
 
-bool pyro_index_stages(struct pyro_index *index, const struct pyro_app *app)
+/* An index of all rows of one table, by what `key_of` says of each. */
+static bool index_rows(struct pyro_index *index, const struct pyro_app *app, size_t count,
+                       struct pyro_index_key (*key_of)(const struct pyro_app *app, size_t row))
 {
     *index = (struct pyro_index){.allocator = app->allocator};
-    struct pyro_index_key *keys = pyro_allocate(app->allocator, (app->stages.count + 1) * sizeof(*keys));
+    struct pyro_index_key *keys = pyro_allocate(app->allocator, (count + 1) * sizeof(*keys));
     if (!keys)
         return false;
-    for (size_t i = 0; i < app->stages.count; i++)
-        keys[i] = (struct pyro_index_key){app->stages.items[i].id, app->stages.items[i].attempt};
-    bool done = pyro_index_init(index, app->allocator, keys, app->stages.count);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = key_of(app, i);
+    bool done = pyro_index_init(index, app->allocator, keys, count);
     pyro_release(app->allocator, keys);
     return done;
 }
 
-bool pyro_index_rdds(struct pyro_index *index, const struct pyro_app *app)
+static struct pyro_index_key stage_key(const struct pyro_app *app, size_t row)
 {
-    *index = (struct pyro_index){.allocator = app->allocator};
-    struct pyro_index_key *keys = pyro_allocate(app->allocator, (app->rdds.count + 1) * sizeof(*keys));
-    if (!keys)
-        return false;
-    for (size_t i = 0; i < app->rdds.count; i++)
-        keys[i] = (struct pyro_index_key){app->rdds.items[i].id, 0};
-    bool done = pyro_index_init(index, app->allocator, keys, app->rdds.count);
-    pyro_release(app->allocator, keys);
-    return done;
+    return (struct pyro_index_key){app->stages.items[row].id, app->stages.items[row].attempt};
+}
+
+static struct pyro_index_key job_key(const struct pyro_app *app, size_t row)
+{
+    return (struct pyro_index_key){app->jobs.items[row].id, 0};
+}
+
+static struct pyro_index_key rdd_key(const struct pyro_app *app, size_t row)
+{
+    return (struct pyro_index_key){app->rdds.items[row].id, 0};
+}
+
+static struct pyro_index_key sql_key(const struct pyro_app *app, size_t row)
+{
+    return (struct pyro_index_key){app->sql.items[row].id, 0};
+}
+
+bool pyro_index_stages(struct pyro_index *index, const struct pyro_app *app)
+{
+    return index_rows(index, app, app->stages.count, stage_key);
 }
 
 bool pyro_index_jobs(struct pyro_index *index, const struct pyro_app *app)
 {
-    *index = (struct pyro_index){.allocator = app->allocator};
-    struct pyro_index_key *keys = pyro_allocate(app->allocator, (app->jobs.count + 1) * sizeof(*keys));
-    if (!keys)
-        return false;
-    for (size_t i = 0; i < app->jobs.count; i++)
-        keys[i] = (struct pyro_index_key){app->jobs.items[i].id, 0};
-    bool done = pyro_index_init(index, app->allocator, keys, app->jobs.count);
-    pyro_release(app->allocator, keys);
-    return done;
+    return index_rows(index, app, app->jobs.count, job_key);
+}
+
+bool pyro_index_rdds(struct pyro_index *index, const struct pyro_app *app)
+{
+    return index_rows(index, app, app->rdds.count, rdd_key);
 }
 
 bool pyro_index_sql(struct pyro_index *index, const struct pyro_app *app)
 {
-    *index = (struct pyro_index){.allocator = app->allocator};
-    struct pyro_index_key *keys = pyro_allocate(app->allocator, (app->sql.count + 1) * sizeof(*keys));
-    if (!keys)
-        return false;
-    for (size_t i = 0; i < app->sql.count; i++)
-        keys[i] = (struct pyro_index_key){app->sql.items[i].id, 0};
-    bool done = pyro_index_init(index, app->allocator, keys, app->sql.count);
-    pyro_release(app->allocator, keys);
-    return done;
+    return index_rows(index, app, app->sql.count, sql_key);
 }

@@ -1,4 +1,5 @@
-/* Rows by number: stages by id and attempt, jobs and SQL executions by id, executors by the number of their name. */
+/* Rows by number: stages by id and attempt, jobs, RDDs and SQL executions by id, executors by the number of their name.
+ */
 #ifndef PYRO_ANALYZE_ROW_INDEX_H
 #define PYRO_ANALYZE_ROW_INDEX_H
 

@@ -1,31 +1,19 @@
 #include "analyze/plans/lineage.h"
 
-#include <stdlib.h>
-
-struct id_row {
-    int64_t id;
-    size_t row;
-};
+#include "analyze/row_index.h"
 
 struct walk {
     const struct pyro_app *app;
-    struct id_row *rows; /* of all RDDs, by id */
-    int64_t *built_by;   /* by RDD row: id of the stage that made it for the cache, PYRO_NONE: none */
+    struct pyro_index rows; /* of all RDDs */
+    int64_t *built_by;      /* by RDD row: id of the stage that made it for the cache, PYRO_NONE: none */
     PYRO_VEC(struct pyro_rdd_use) uses;
 };
 
-static int by_id(const void *left, const void *right)
-{
-    const struct id_row *a = left, *b = right;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
 static ptrdiff_t row_of(const struct walk *walk, int64_t id)
 {
-    struct id_row key = {id, 0};
-    const struct id_row *found =
-        walk->app->rdds.count ? bsearch(&key, walk->rows, walk->app->rdds.count, sizeof(key), by_id) : NULL;
-    return found ? (ptrdiff_t)found->row : -1;
+    size_t entry;
+    bool found = walk->app->rdds.count > 0 && pyro_index_find(&walk->rows, id, &entry) > 0;
+    return found ? (ptrdiff_t)walk->rows.entries[entry].row : -1;
 }
 
 static ptrdiff_t index_in(const struct pyro_stage *stage, int64_t id)
@@ -92,16 +80,11 @@ static bool walk_stage(struct walk *walk, size_t stage_row, const struct pyro_al
 bool pyro_lineage_load(const struct pyro_app *app, struct pyro_arena *arena, struct pyro_lineage *ret)
 {
     struct walk walk = {.app = app};
-    walk.rows = pyro_arena_array(arena, app->rdds.count + 1, sizeof(*walk.rows));
     walk.built_by = pyro_arena_array(arena, app->rdds.count + 1, sizeof(*walk.built_by));
     *ret = (struct pyro_lineage){.first = pyro_arena_array(arena, app->stages.count + 1, sizeof(*ret->first))};
-    bool ok = walk.rows && walk.built_by && ret->first;
-    for (size_t i = 0; ok && i < app->rdds.count; i++) {
-        walk.rows[i] = (struct id_row){app->rdds.items[i].id, i};
+    bool ok = pyro_index_rdds(&walk.rows, app) && walk.built_by && ret->first;
+    for (size_t i = 0; ok && i < app->rdds.count; i++)
         walk.built_by[i] = PYRO_NONE;
-    }
-    if (ok && app->rdds.count > 1)
-        qsort(walk.rows, app->rdds.count, sizeof(*walk.rows), by_id);
     for (size_t i = 0; ok && i < app->stages.count; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         ret->first[i] = walk.uses.count;
@@ -116,6 +99,7 @@ bool pyro_lineage_load(const struct pyro_app *app, struct pyro_arena *arena, str
     if (ok && ret->count > 0)
         memcpy(ret->uses, walk.uses.items, ret->count * sizeof(*ret->uses));
     pyro_vec_done(&walk.uses, arena->allocator);
+    pyro_index_done(&walk.rows);
     return ok;
 }
 
