@@ -15,6 +15,27 @@ struct document {
     struct pyro_slice missing; /* why no run counts; null: some do */
 };
 
+static void write_interval(struct pyro_json_writer *json, double low, double high)
+{
+    pyro_json_begin(json, "interval", '{');
+    pyro_json_real(json, "low", low);
+    pyro_json_real(json, "high", high);
+    pyro_json_end(json, '}');
+}
+
+static void write_predicted(struct pyro_json_writer *json, const struct pyro_fleet_predicted *predicted, size_t count)
+{
+    pyro_json_begin(json, "predicted", '[');
+    for (size_t i = 0; i < count; i++) {
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_int(json, "start_ms", predicted[i].start_ms);
+        pyro_json_real(json, "predicted_ms", predicted[i].predicted_ms);
+        pyro_json_real(json, "observed_ms", predicted[i].observed_ms);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
 static void write_unseen(struct pyro_json_writer *json, const struct pyro_fleet_unseen *unseen)
 {
     if (!unseen->usable) {
@@ -26,19 +47,8 @@ static void write_unseen(struct pyro_json_writer *json, const struct pyro_fleet_
     pyro_json_count(json, "configurations", unseen->configurations);
     pyro_json_count(json, "predictions", unseen->predictions);
     pyro_json_real(json, "error", unseen->error);
-    pyro_json_begin(json, "interval", '{');
-    pyro_json_real(json, "low", unseen->low);
-    pyro_json_real(json, "high", unseen->high);
-    pyro_json_end(json, '}');
-    pyro_json_begin(json, "predicted", '[');
-    for (size_t i = 0; i < unseen->predictions; i++) {
-        pyro_json_begin(json, NULL, '{');
-        pyro_json_int(json, "start_ms", unseen->predicted[i].start_ms);
-        pyro_json_real(json, "predicted_ms", unseen->predicted[i].predicted_ms);
-        pyro_json_real(json, "observed_ms", unseen->predicted[i].observed_ms);
-        pyro_json_end(json, '}');
-    }
-    pyro_json_end(json, ']');
+    write_interval(json, unseen->low, unseen->high);
+    write_predicted(json, unseen->predicted, unseen->predictions);
     pyro_json_end(json, '}');
 }
 
@@ -57,25 +67,13 @@ static void write_fit(struct pyro_json_writer *json, const struct pyro_fleet_fit
     pyro_json_count(json, "runs", fit->runs);
     pyro_json_count(json, "predictions", fit->predictions);
     pyro_json_real(json, "error", fit->usable ? fit->error : (double)NAN);
-    if (fit->usable) {
-        pyro_json_begin(json, "interval", '{');
-        pyro_json_real(json, "low", fit->low);
-        pyro_json_real(json, "high", fit->high);
-        pyro_json_end(json, '}');
-    } else {
+    if (fit->usable)
+        write_interval(json, fit->low, fit->high);
+    else
         pyro_json_null(json, "interval");
-    }
     write_unseen(json, &fit->unseen);
     pyro_json_string(json, "missing", fit->missing);
-    pyro_json_begin(json, "predicted", '[');
-    for (size_t i = 0; i < fit->predictions; i++) {
-        pyro_json_begin(json, NULL, '{');
-        pyro_json_int(json, "start_ms", fit->predicted[i].start_ms);
-        pyro_json_real(json, "predicted_ms", fit->predicted[i].predicted_ms);
-        pyro_json_real(json, "observed_ms", fit->predicted[i].observed_ms);
-        pyro_json_end(json, '}');
-    }
-    pyro_json_end(json, ']');
+    write_predicted(json, fit->predicted, fit->predictions);
     pyro_json_end(json, '}');
 }
 
