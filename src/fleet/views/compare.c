@@ -169,17 +169,16 @@ static bool adjust(struct pyro_fleet_view *view, const struct group *groups, dou
     size_t counts[] = {groups[0].answer.row_count, groups[1].answer.row_count}, all = counts[0] + counts[1];
     double *input = pyro_arena_array(view->arena, all + 1, sizeof(*input));
     double *duration = pyro_arena_array(view->arena, all + 1, sizeof(*duration));
-    double *cores = pyro_arena_array(view->arena, all + 1, sizeof(*cores)); /* the groups may differ in just that */
     struct pyro_trend trend;
-    if (!input || !duration || !cores)
+    if (!input || !duration)
         return false;
     for (size_t g = 0, k = 0; g < 2; g++)
         for (size_t i = 0; i < counts[g]; i++, k++) {
             input[k] = pyro_answer_number(&groups[g].answer, i, INPUT);
             duration[k] = pyro_answer_number(&groups[g].answer, i, DURATION);
-            cores[k] = (double)NAN;
         }
-    if (!pyro_trend_of(input, duration, cores, all, view->arena, &trend))
+    /* Without cores: the groups may differ in just these. */
+    if (!pyro_trend_of(input, duration, NULL, all, view->arena, &trend))
         return false;
     memcpy(values[0], trend.adjusted, counts[0] * sizeof(double));
     memcpy(values[1], trend.adjusted + counts[0], counts[1] * sizeof(double));

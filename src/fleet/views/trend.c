@@ -9,6 +9,8 @@ enum { GROUP_MIN = 3 };
 /* Unknown cores are one configuration as well. */
 static bool same_cores(const double *cores, size_t a, size_t b)
 {
+    if (!cores)
+        return true;
     bool known = isfinite(cores[a]), other = isfinite(cores[b]);
     return known == other && (!known || !(fabs(cores[a] - cores[b]) > 0));
 }
@@ -16,24 +18,21 @@ static bool same_cores(const double *cores, size_t a, size_t b)
 /* Values less the median of runs with as many cores, where there are enough of them, else less that of all. */
 static bool center(const double *values, const double *cores, size_t count, struct pyro_arena *arena, double *ret)
 {
-    double *group = pyro_arena_array(arena, count + 1, sizeof(*group)), all, middle;
-    if (!group || !pyro_middle(values, count, arena, &all))
+    double *group = pyro_arena_array(arena, count + 1, sizeof(*group)), all;
+    double *middles = pyro_arena_array(arena, count + 1, sizeof(*middles));
+    if (!group || !middles || !pyro_middle(values, count, arena, &all))
         return false;
     for (size_t i = 0; i < count; i++) {
-        size_t members = 0, first = count;
-        for (size_t k = 0; k < count; k++)
-            if (same_cores(cores, i, k)) {
-                first = k < first ? k : first;
+        size_t first = 0, members = 0;
+        while (!same_cores(cores, first, i))
+            first++;
+        for (size_t k = i; k < count && first == i; k++)
+            if (same_cores(cores, i, k))
                 group[members++] = values[k];
-            }
-        middle = all;
-        if (first < i && members >= GROUP_MIN) { /* known from the first one of them */
-            ret[i] = values[i] - (values[first] - ret[first]);
-            continue;
-        }
-        if (members >= GROUP_MIN && !pyro_middle(group, members, arena, &middle))
+        middles[i] = first < i ? middles[first] : all;
+        if (members >= GROUP_MIN && !pyro_middle(group, members, arena, &middles[i]))
             return false;
-        ret[i] = values[i] - middle;
+        ret[i] = values[i] - middles[i];
     }
     return true;
 }

@@ -7,7 +7,7 @@
 
 /* y' = ln(duration) - slope x (x - median x), with x = ln(input + 1 MiB), in the order of the runs. The slope is that
  * of runs with as many cores; `off` is y' less the median of these, where there are three, else less that of all.
- * `cores` NaN: unknown. */
+ * `cores` NaN, or none at all: unknown. */
 struct pyro_trend {
     double *adjusted; /* y' */
     double *off;
