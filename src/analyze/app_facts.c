@@ -102,6 +102,14 @@ bool pyro_app_dynamic_allocation(const struct pyro_app *app)
     return pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
 }
 
+bool pyro_app_caches(const struct pyro_app *app)
+{
+    for (size_t i = 0; i < app->rdds.count; i++)
+        if (app->rdds.items[i].cached == 1)
+            return true;
+    return false;
+}
+
 double pyro_sql_shuffle_partitions(const struct pyro_app *app, int64_t sql)
 {
     return pyro_real(pyro_sql_property_int(app, sql, "spark.sql.shuffle.partitions", 200));

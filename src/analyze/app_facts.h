@@ -38,6 +38,8 @@ bool pyro_app_adaptive(const struct pyro_app *app);
 /* The same for a SQL execution, whose session may have changed it. */
 bool pyro_sql_adaptive(const struct pyro_app *app, int64_t sql);
 bool pyro_app_dynamic_allocation(const struct pyro_app *app);
+/* It persisted an RDD or a table. */
+bool pyro_app_caches(const struct pyro_app *app);
 /* spark.sql.shuffle.partitions of a SQL execution; PYRO_NONE: of the application. */
 double pyro_sql_shuffle_partitions(const struct pyro_app *app, int64_t sql);
 /* The executor with most cores (others may be smaller where a cluster manager gave less); NULL: none is known. */

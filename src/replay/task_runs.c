@@ -1,6 +1,7 @@
 /* Task runs, sorted by stage, partition and attempt. Of each run its duration enters, and how it ended; not when. */
 #include "replay/replaying.h"
 
+#include "analyze/app_facts.h"
 #include "analyze/plans/lineage.h"
 #include "analyze/unfinished_tasks.h"
 
@@ -308,10 +309,7 @@ static bool find_cached(struct task_sort *sort, struct pyro_arena *arena)
 {
     const struct pyro_app *app = sort->replay->app;
     struct pyro_lineage lineage;
-    bool any = false;
-    for (size_t i = 0; i < app->rdds.count && !any; i++)
-        any = app->rdds.items[i].cached == 1;
-    if (!any)
+    if (!pyro_app_caches(app))
         return true;
     sort->finds_cached = pyro_arena_array(arena, app->stages.count, sizeof(*sort->finds_cached));
     if (!sort->finds_cached || !pyro_lineage_load(app, arena, &lineage))

@@ -154,11 +154,8 @@ bool pyro_cached_blocks_find(const struct pyro_app *app, double same_bytes, stru
     struct pyro_lineage lineage;
     struct search search = {.app = app, .same_bytes = same_bytes};
     size_t count = 0;
-    bool any = false, done = true;
     *ret = (struct pyro_cached_blocks){0};
-    for (size_t i = 0; i < app->rdds.count && !any; i++)
-        any = app->rdds.items[i].cached == 1;
-    if (!any)
+    if (!pyro_app_caches(app))
         return true;
     if (!pyro_lineage_load(app, arena, &lineage))
         return false;
@@ -173,7 +170,7 @@ bool pyro_cached_blocks_find(const struct pyro_app *app, double same_bytes, stru
     if (count > 1)
         qsort(lineage.uses, count, sizeof(*lineage.uses), pyro_rdd_use_order);
     ret->rdds = pyro_arena_array(arena, count + 1, sizeof(*ret->rdds));
-    done = ret->rdds != NULL;
+    bool done = ret->rdds != NULL;
     for (size_t from = 0, to; from < count && done; from = to) {
         for (to = from; to < count && lineage.uses[to].rdd == lineage.uses[from].rdd; to++)
             ;

@@ -1,6 +1,7 @@
 /* Dynamic allocation: on, off, or with other limits. */
 #include <math.h>
 
+#include "analyze/app_facts.h"
 #include "predict/model.h"
 
 /* What waits as long as this waits without limit. */
@@ -17,15 +18,6 @@ static const enum pyro_predicted knobs[] = {
     PYRO_PREDICTED_DYNAMIC_SUSTAINED, PYRO_PREDICTED_DYNAMIC_IDLE,    PYRO_PREDICTED_DYNAMIC_CACHED,
     PYRO_PREDICTED_DYNAMIC_TRACKING,  PYRO_PREDICTED_DYNAMIC_SHUFFLE,
 };
-
-/* Blocks of RDDs and tables that stay with their executors: then these wait for the longer time-out. */
-static bool caches(const struct pyro_app *app)
-{
-    for (size_t i = 0; i < app->rdds.count; i++)
-        if (app->rdds.items[i].cached == 1)
-            return true;
-    return false;
-}
 
 static int64_t whole(const struct pyro_predict_change *change, enum pyro_predicted setting)
 {
@@ -61,7 +53,8 @@ static void allocate(struct pyro_predict_change *change)
     initial = initial < most ? initial : most;
     int64_t idle = whole(change, PYRO_PREDICTED_DYNAMIC_IDLE), cached = whole(change, PYRO_PREDICTED_DYNAMIC_CACHED),
             shuffle = whole(change, PYRO_PREDICTED_DYNAMIC_SHUFFLE);
-    if (caches(run->app) && cached > idle)
+    /* Cached blocks stay with their executors: then these wait for the longer time-out. */
+    if (pyro_app_caches(run->app) && cached > idle)
         idle = cached >= DAY_MS ? PYRO_NONE : cached;
     *allocation = (struct pyro_replay_allocation){
         .least = least,

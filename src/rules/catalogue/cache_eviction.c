@@ -118,10 +118,8 @@ static bool judge(struct pyro_rule_context *context, const struct pyro_cached_rd
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     struct pyro_cached_blocks blocks;
-    bool any = false, fires = false;
-    for (size_t i = 0; i < context->app->rdds.count; i++)
-        any |= context->app->rdds.items[i].cached == 1;
-    if (!any)
+    bool fires = false;
+    if (!pyro_app_caches(context->app))
         return PYRO_VERDICT_NOT_APPLICABLE;
     if (!pyro_cached_blocks_find(context->app, pyro_limit(context, SAME_BYTES), context->scratch, &blocks)) {
         context->failed = true;

@@ -184,10 +184,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     const struct pyro_app *app = context->app;
     struct pyro_lineage lineage;
-    bool any = false;
-    for (size_t i = 0; i < app->rdds.count; i++)
-        any |= app->rdds.items[i].cached == 1;
-    if (!any || pyro_app_is_streaming(app) || !pyro_rule_lineage(context, &lineage))
+    if (!pyro_app_caches(app) || pyro_app_is_streaming(app) || !pyro_rule_lineage(context, &lineage))
         return PYRO_VERDICT_NOT_APPLICABLE;
     /* A user at a prompt, or a run that was cut off, may still read it. */
     if (pyro_app_is_interactive(app) || app->integrity.truncated || app->integrity.in_progress)
