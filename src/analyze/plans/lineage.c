@@ -12,8 +12,7 @@ struct walk {
 static ptrdiff_t row_of(const struct walk *walk, int64_t id)
 {
     size_t entry;
-    bool found = walk->app->rdds.count > 0 && pyro_index_find(&walk->rows, id, &entry) > 0;
-    return found ? (ptrdiff_t)walk->rows.entries[entry].row : -1;
+    return pyro_index_find(&walk->rows, id, &entry) > 0 ? (ptrdiff_t)walk->rows.entries[entry].row : -1;
 }
 
 static ptrdiff_t index_in(const struct pyro_stage *stage, int64_t id)
@@ -29,9 +28,9 @@ static ptrdiff_t index_in(const struct pyro_stage *stage, int64_t id)
     return low < stage->rdd_count && stage->rdd_ids[low] == id ? (ptrdiff_t)low : -1;
 }
 
-static enum pyro_rdd_use_kind kind_of(struct walk *walk, const struct pyro_stage *stage, size_t row)
+static enum pyro_rdd_use_kind kind_of(struct walk *walk, const struct pyro_stage *stage, const struct pyro_rdd *rdd,
+                                      size_t row)
 {
-    const struct pyro_rdd *rdd = &walk->app->rdds.items[row];
     if (rdd->cached != 1 || stage->id < rdd->cached_from || stage->id > rdd->cached_to)
         return PYRO_RDD_COMPUTED;
     if (walk->built_by[row] != PYRO_NONE && walk->built_by[row] != stage->id)
@@ -44,6 +43,9 @@ static enum pyro_rdd_use_kind kind_of(struct walk *walk, const struct pyro_stage
 static bool walk_stage(struct walk *walk, size_t stage_row, const struct pyro_allocator *allocator)
 {
     const struct pyro_stage *stage = &walk->app->stages.items[stage_row];
+    const struct pyro_rdd *rdds = walk->app->rdds.items;
+    if (!rdds)
+        return true; /* the log names RDDs of stages, and describes none of them */
     ptrdiff_t rows[PYRO_STAGE_RDDS];
     bool wanted[PYRO_STAGE_RDDS];
     for (size_t i = 0; i < stage->rdd_count; i++) {
@@ -51,7 +53,7 @@ static bool walk_stage(struct walk *walk, size_t stage_row, const struct pyro_al
         wanted[i] = true;
     }
     for (size_t i = 0; i < stage->rdd_count; i++) {
-        const struct pyro_rdd *rdd = rows[i] < 0 ? NULL : &walk->app->rdds.items[rows[i]];
+        const struct pyro_rdd *rdd = rows[i] < 0 ? NULL : &rdds[rows[i]];
         for (uint32_t p = 0; rdd && p < rdd->parent_count; p++) {
             ptrdiff_t parent = index_in(stage, rdd->parent_ids[p]);
             if (parent >= 0 && (size_t)parent != i)
@@ -66,8 +68,8 @@ static bool walk_stage(struct walk *walk, size_t stage_row, const struct pyro_al
         struct pyro_rdd_use *use = pyro_vec_push(&walk->uses, allocator);
         if (!use)
             return false;
-        *use = (struct pyro_rdd_use){stage_row, row, kind_of(walk, stage, row)};
-        const struct pyro_rdd *rdd = &walk->app->rdds.items[row];
+        const struct pyro_rdd *rdd = &rdds[row];
+        *use = (struct pyro_rdd_use){stage_row, row, kind_of(walk, stage, rdd, row)};
         for (uint32_t p = 0; use->kind != PYRO_RDD_READ && p < rdd->parent_count; p++) {
             ptrdiff_t parent = index_in(stage, rdd->parent_ids[p]);
             if (parent >= 0 && (size_t)parent < i - 1)
