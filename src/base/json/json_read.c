@@ -126,8 +126,10 @@ static int find_key(struct pyro_json_reader *json, struct pyro_json_object *obje
         return PYRO_JSON_END;
     }
     struct pyro_slice name = object->name;
+    if (!name.ptr)
+        return PYRO_JSON_OTHER;
     char decoded[sizeof(keys->name)];
-    if (!plain && name.ptr && name.len < 6 * sizeof(decoded) && memchr(name.ptr, '\\', name.len)) {
+    if (!plain && name.len < 6 * sizeof(decoded) && memchr(name.ptr, '\\', name.len)) {
         size_t len = pyro_text_decode_into(name, decoded, sizeof(decoded));
         if (len <= sizeof(decoded))
             name = (struct pyro_slice){decoded, len};
