@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 MANIFEST = ROOT / "corpus" / "loop" / "manifest.json"
 PAGE = ROOT / "docs" / "accuracy.md"
 HARM_SHARE = 0.02
+CASE_TABLES = {"cases": 1, "further cases": 2}
+GROUPS = [(series, split) for series in (1, 2) for split in ("development", "held-out")]
 Row = Dict[str, Any]
 
 
@@ -47,10 +49,32 @@ def outcome(entry: Row) -> Optional[Row]:
     }
 
 
-def repaired(entries: List[Row], split: str) -> List[Tuple[Row, Row]]:
-    """Return the repaired cases of a split, each with its outcome."""
-    pairs = [(one, outcome(one)) for one in entries if one["split"] == split and one["kind"] != "healthy"]
+def faulty_of(entries: List[Row], series: int, split: str) -> List[Row]:
+    """Return the cases with a fault of a series and a split."""
+    return [one for one in entries if series_of(one) == series and one["split"] == split and one["kind"] != "healthy"]
+
+
+def series_of(entry: Row) -> int:
+    return int(entry.get("series", 1))
+
+
+def repaired(entries: List[Row], series: int, split: str) -> List[Tuple[Row, Row]]:
+    """Return the repaired cases of a series and a split, each with its outcome."""
+    pairs = [(one, outcome(one)) for one in faulty_of(entries, series, split)]
     return [(one, result) for one, result in pairs if result]
+
+
+def is_right(entry: Row) -> bool:
+    """Tell whether the first action is the one that the case was written for."""
+    actions = entry["promise"]["actions"][:1]
+    said = {key for one in actions for key in one["config"]} | {cure for one in actions for cure in one["cures"]}
+    return any(word == fault or word.startswith(f"{fault}:") for word in said for fault in entry["faults"])
+
+
+def right_actions(faulty: List[Row]) -> str:
+    """Return for how many cases the first action is right; the first series does not say what is right."""
+    known = [one for one in faulty if one.get("faults")]
+    return f"{sum(map(is_right, known))} of {len(known)}" if known else "-"
 
 
 def seconds(ms: float) -> str:
@@ -91,18 +115,20 @@ def case_table(entries: List[Row]) -> List[str]:
 
 def summary_table(entries: List[Row]) -> List[str]:
     lines = [
-        "| split | repaired | inside | saved / promised, median | interval / run, mean | harmful | faults without advice |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| series | split | cases | first action right | repaired | inside | saved / promised, median "
+        "| interval / run, mean | harmful | without advice |",
+        "| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for split in ("development", "held-out"):
-        faulty = [one for one in entries if one["split"] == split and one["kind"] != "healthy"]
-        results = [result for _, result in repaired(entries, split)]
+    for series, split in GROUPS:
+        faulty = faulty_of(entries, series, split)
+        results = [result for _, result in repaired(entries, series, split)]
         ratios = [result["ratio"] for result in results if result["ratio"] is not None]
         silent = sum(1 for one in faulty if not one["promise"]["saves_ms"])
         if not results:
             continue
         lines.append(
-            f"| {split} | {len(results)} | {sum(result['inside'] for result in results)} "
+            f"| {series} | {split} | {len(faulty)} | {right_actions(faulty)} | {len(results)} "
+            f"| {sum(result['inside'] for result in results)} "
             f"| {statistics.median(ratios):.2f} | {statistics.mean(result['width'] for result in results):.2f} "
             f"| {sum(result['harmful'] for result in results)} | {silent} |"
         )
@@ -114,18 +140,18 @@ def summary_table(entries: List[Row]) -> List[str]:
 def peer_table(entries: List[Row]) -> List[str]:
     """Return the figures that other tools publish: savings within twofold, and the mean absolute error."""
     lines = [
-        "| split | savings within 2x | mean absolute error s | mean saving s | whole plans inside |",
-        "| --- | ---: | ---: | ---: | ---: |",
+        "| series | split | savings within 2x | mean absolute error s | mean saving s | whole plans inside |",
+        "| ---: | --- | ---: | ---: | ---: | ---: |",
     ]
-    for split in ("development", "held-out"):
-        known = repaired(entries, split)
+    for series, split in GROUPS:
+        known = repaired(entries, series, split)
         if not known:
             continue
         near = sum(1 for _, result in known if result["ratio"] is not None and 0.5 <= result["ratio"] <= 2)
         errors = [abs(result["saved"] - one["promise"]["saves_ms"]["expected"]) for one, result in known]
         plans = [result["inside"] for one, result in known if one["kind"] != "code"]
         lines.append(
-            f"| {split} | {near} of {len(known)} | {seconds(statistics.mean(errors))} "
+            f"| {series} | {split} | {near} of {len(known)} | {seconds(statistics.mean(errors))} "
             f"| {seconds(statistics.mean(result['saved'] for _, result in known))} | {sum(plans)} of {len(plans)} |"
         )
     return lines
@@ -137,7 +163,9 @@ def main() -> int:
     given = options.parse_args()
     entries = json.loads(MANIFEST.read_text(encoding="utf-8"))["cases"]
     faulty = [one for one in entries if one["kind"] != "healthy"]
-    parts = {"summary": summary_table(entries), "peers": peer_table(entries), "cases": case_table(faulty)}
+    parts = {"summary": summary_table(entries), "peers": peer_table(entries)}
+    for name, series in CASE_TABLES.items():
+        parts[name] = case_table([one for one in faulty if series_of(one) == series])
     if given.update_docs:
         page_parts.update(PAGE, Path(__file__).name, parts)
     else:

@@ -54,3 +54,12 @@ def prepare_modules(workdir: Path) -> None:
     workdir.mkdir(parents=True, exist_ok=True)
     for name in ("jobs/common", "whatif/jobs/tpch", "whatif/jobs/warm"):
         shutil.copy(CORPUS / f"{name}.py", workdir)
+
+
+def prepare_stock(cache: Path, workdir: Path, script: Path) -> None:
+    """Write what a program makes of the tables for others, once."""
+    done = workdir / "data" / "tpch" / f".{script.stem}"
+    if not done.exists():
+        run = sr.Run(script.stem, script, conf={"spark.driver.memory": "2g"})
+        sr.run_to_end(sr.make_venv(cache, VENV_VERSION), workdir, run, None)
+        done.touch()

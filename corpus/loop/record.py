@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE))
 import quiet  # noqa: E402
 import spark_runs as sr  # noqa: E402
 from cases import CASES, Case  # noqa: E402
-from tpch_data import prepare_gzip, prepare_modules, prepare_tables  # noqa: E402
+from tpch_data import prepare_gzip, prepare_modules, prepare_stock, prepare_tables  # noqa: E402
 
 MANIFEST = HERE / "manifest.json"
 DEFAULT_WORKDIR = Path("/tmp/pyrometer-loop")
@@ -59,7 +59,7 @@ def run_once(case: Case, side: str, entry: Row, cache: Path, workdir: Path) -> t
     script = HERE / "jobs" / f"{case.repaired_script if side == 'after' else case.script}.py"
     program = sr.Run(f"loop_{case.name}", script, master, conf, timeout_s=400)
     return quiet.run(
-        sr.make_venv(cache, case.version),
+        sr.make_venv(cache, case.version, case.packages),
         workdir,
         program,
         FOREIGN_SHARE_WRITING if case.writes else quiet.FOREIGN_SHARE,
@@ -79,6 +79,10 @@ def promise_of(case: Case, binary: str, log: Path) -> Row:
         "duration_ms": duration,
         "findings": [
             {"id": one["id"], "severity": one["severity"], "saves_ms": one["saves"]["wall_ms"]} for one in loud
+        ],
+        "actions": [
+            {"id": one["id"], "cures": one["cures"], "config": one["config"], "saves_ms": one["saves"]["wall_ms"]}
+            for one in report["actions"]
         ],
         "settings": {},
         "saves_ms": None,
@@ -123,6 +127,8 @@ def entry_of(case: Case) -> Row:
         "script": case.script,
         "kind": case.kind,
         "split": case.split,
+        "series": case.series,
+        "faults": list(case.faults),
         "spark_version": case.version,
         "memory": case.memory,
         "settings": case.conf,
@@ -148,8 +154,8 @@ def record(case: Case, side: str, entries: dict[str, Row], options: argparse.Nam
 
 
 def repairable(case: Case, entry: Row) -> bool:
-    """Tell whether the report said what to do."""
-    return case.kind != "healthy" and entry["promise"]["saves_ms"] is not None
+    """Tell whether the report said what to do, or the program is repaired in any case: then it shows what was missed."""
+    return case.kind == "code" or (case.kind != "healthy" and entry["promise"]["saves_ms"] is not None)
 
 
 def prepare(cache: Path, workdir: Path) -> None:
@@ -158,6 +164,7 @@ def prepare(cache: Path, workdir: Path) -> None:
     prepare_tables(cache, tables)
     prepare_gzip(tables)
     prepare_modules(workdir)
+    prepare_stock(cache, workdir, HERE / "jobs" / "stock.py")
     (HERE / "logs").mkdir(exist_ok=True)
 
 
@@ -168,6 +175,7 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--workdir", type=sr.absolute_path, default=DEFAULT_WORKDIR)
     parser.add_argument("--binary", default=str(ROOT / "build" / "pyrometer"))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--series", type=int, help="only the cases of this series")
     parser.add_argument("--summary", action="store_true", help="only print what the manifest has")
     return parser.parse_args(argv)
 
@@ -187,7 +195,7 @@ def main(argv: Sequence[str]) -> int:
     prepare(options.cache, options.workdir)
     for number in range(1, options.rounds + 1):
         for case in CASES:
-            if options.cases and case.name not in options.cases:
+            if options.cases and case.name not in options.cases or options.series not in (None, case.series):
                 continue
             for side in SIDES:
                 entry = entries.get(case.name, entry_of(case))
