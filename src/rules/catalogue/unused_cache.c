@@ -11,11 +11,13 @@
 
 enum { FINDINGS_MAX = 16, PRICED_MAX = 256 };
 
-enum { WORK_MIN_MS, COST_SHARE, STORAGE_SHARE, GC_SHARE };
+enum { WORK_MIN_MS, COST_SHARE, COST_SHARE_MAX, STORED_BYTES, STORAGE_SHARE, GC_SHARE };
 static const struct pyro_threshold thresholds[] = {
     {"work_ms_min", 2000, "ms", "minimum task time of the stage that filled the cache"},
     {"cost_share", 0.1, "share",
-     "share of that stage's task time for storing rows, as measured on columnar and pickled rows"},
+     "share of that stage's task time for storing rows where the size of the blocks is unknown"},
+    {"cost_share_max", 0.7, "share", "maximum share of that stage's task time for storing rows"},
+    {"stored_bytes", 25000, "bytes", "bytes of blocks that a task reads, compresses and stores in a millisecond"},
     {"storage_share", 0.5, "share", "share of storage memory in use at which the cache takes memory from others"},
     {"gc_share", 0.1, "share", "share of run time in garbage collection that indicates a lack of memory"},
 };
@@ -24,6 +26,7 @@ struct kept {
     size_t rdd, builder; /* row; first stage row that made it */
     double built, read;
     double own;    /* readings by the query that made it, of which one is its purpose */
+    double stored; /* bytes of its blocks; 0: unknown */
     uint64_t site; /* the same code made it */
 };
 
@@ -82,6 +85,14 @@ static bool takes_room(struct pyro_rule_context *context)
                     pyro_real(app->numbers.gc_ms) >= pyro_limit(context, GC_SHARE) * pyro_real(app->numbers.run_ms));
 }
 
+/* Task time that storing its blocks took. What the query does not use of them is read and stored as well. */
+static double stored_ms(const struct pyro_rule_context *context, const struct kept *kept)
+{
+    double work = fmax(pyro_real(context->app->stages.items[kept->builder].task_ms), 0);
+    double least = pyro_limit(context, COST_SHARE) * work, most = pyro_limit(context, COST_SHARE_MAX) * work;
+    return fmin(fmax(kept->stored / pyro_limit(context, STORED_BYTES), least), fmax(most, least));
+}
+
 /* `found`: `count` of them, of one site. */
 static void report(struct pyro_rule_context *context, const struct kept *found, size_t count)
 {
@@ -91,9 +102,12 @@ static void report(struct pyro_rule_context *context, const struct kept *found, 
     const struct pyro_rdd *rdd = &app->rdds.items[found->rdd];
     const struct pyro_stage *stage = &app->stages.items[found->builder];
     bool fills = only_fills(app, stage);
-    double work = 0;
-    for (size_t i = 0; i < count; i++)
+    double work = 0, stored = 0, stored_bytes = 0;
+    for (size_t i = 0; i < count; i++) {
         work += pyro_real(app->stages.items[found[i].builder].task_ms);
+        stored += stored_ms(context, &found[i]);
+        stored_bytes += found[i].stored;
+    }
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_unused_cache);
     if (!finding)
         return;
@@ -110,8 +124,9 @@ static void report(struct pyro_rule_context *context, const struct kept *found, 
     pyro_finding_evidence(context, finding, "build_task_ms", work, (double)NAN, "ms");
     pyro_finding_merged(context, finding, "rdds", count);
     pyro_finding_evidence(context, finding, "partitions", pyro_real(rdd->partitions), (double)NAN, "count");
-    if (rdd->memory_bytes > 0)
-        pyro_finding_evidence(context, finding, "cached_bytes", pyro_real(rdd->memory_bytes), (double)NAN, "bytes");
+    pyro_finding_evidence(context, finding, "store_ms", stored, (double)NAN, "ms");
+    if (stored_bytes > 0)
+        pyro_finding_evidence(context, finding, "cached_bytes", stored_bytes, (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "storage_peak_bytes", pyro_real(app->numbers.storage_peak_bytes),
                           (double)NAN, "bytes");
     pyro_finding_advise(
@@ -130,12 +145,12 @@ static void report(struct pyro_rule_context *context, const struct kept *found, 
         if (fills)
             skip_all(context, finding, &app->stages.items[found[i].builder]);
         else
-            pyro_remedy_stage(context, finding, found[i].builder, 1 - pyro_limit(context, COST_SHARE));
+            pyro_remedy_stage(context, finding, found[i].builder,
+                              1 - stored_ms(context, &found[i]) /
+                                      fmax(pyro_real(context->app->stages.items[found[i].builder].task_ms), 1));
     }
-    if (fills)
-        pyro_remedy_partly(finding, 0.8);
-    else
-        pyro_remedy_partly(finding, 0.5);
+    /* The rows may be counted on purpose; what storing took is measured where the size of the blocks is known. */
+    pyro_remedy_partly(finding, fills || stored_bytes > 0 ? 0.8 : 0.5);
     finding->failure_risk = takes_room(context) ? 0.2 : 0;
     finding->confidence *= fills ? 0.85 : 0.7;
 }
@@ -162,6 +177,8 @@ static size_t collect(struct pyro_rule_context *context, const struct pyro_linea
         /* Adaptive execution fills a cache in a job of its own and then reads it for the same query. */
         int64_t sql = app->stages.items[use->stage].sql;
         bool own = use->kind == PYRO_RDD_READ && sql != PYRO_NONE && sql == app->stages.items[one->builder].sql;
+        if (own && one->own < 1) /* blocks are read whole, whatever columns are needed */
+            one->stored = fmax(pyro_real(app->stages.items[use->stage].input_bytes), 0);
         one->own += own;
         one->read += use->kind == PYRO_RDD_READ && !own;
     }
@@ -171,6 +188,8 @@ static size_t collect(struct pyro_rule_context *context, const struct pyro_linea
         struct kept one = kept[i];
         one.read += fmax(0, one.own - 1);
         one.rdd = i;
+        if (app->rdds.items[i].memory_bytes > 0)
+            one.stored = fmax(one.stored, pyro_real(app->rdds.items[i].memory_bytes));
         one.site = pyro_hash_mix(pyro_hash_slice(pyro_stage_site(context, one.builder)) ^
                                  pyro_hash_slice(app->rdds.items[i].call_site));
         kept[count++] = one;
