@@ -40,6 +40,7 @@ struct pyro_stage_facts {
     uint32_t larger, smaller;          /* rows */
     double smaller_bytes, extra_bytes; /* extra_bytes: read beyond what the two wrote */
     double sort_ms;                    /* of all sorts of its query */
+    double commit_ms; /* that a task took to store its partition of a stream's state; 0: it keeps none */
 };
 
 /* Of a stage, while a scenario is made. */

@@ -1,4 +1,6 @@
 /* What the plans of queries say of their stages: files that scans read, joins that sort. */
+#include <math.h>
+
 #include "analyze/row_index.h"
 #include "analyze/scratch.h"
 #include "predict/cut_tasks.h"
@@ -10,6 +12,7 @@ enum { SCANS_LOOKED_AT = 256 };
 struct query {
     double files, file_bytes, read_bytes, sort_ms; /* read_bytes: of the stages that read files */
     double written, folders;                       /* files of its write, and folders of partitionBy() */
+    double commit_ms, shuffled_ms;                 /* to store a stream's state; run time of what reads shuffles */
     bool columns;                                  /* that are Parquet or ORC */
     size_t writer;                                 /* row of the stage that wrote most, + 1; 0: none */
     float byte_ms;
@@ -63,6 +66,8 @@ static void read_plans(const struct pyro_app *app, const struct pyro_index *ids,
             query->written += (double)metric->value;
         else if (pyro_slice_is(metric->name, "number of dynamic part"))
             query->folders += (double)metric->value;
+        else if (pyro_slice_is(metric->name, "time to commit changes"))
+            query->commit_ms += (double)metric->value;
         else if (pyro_slice_is(metric->name, "sort time"))
             query->sort_ms += (double)metric->value / (pyro_slice_is(metric->type, "nsTiming") ? 1e6 : 1);
     }
@@ -177,6 +182,8 @@ bool pyro_predict_take_queries(struct pyro_predicted_run *run)
             struct query *query = query_of(&ids, queries, app->stages.items[i].sql);
             if (query && run->stages[i].source == PYRO_SOURCE_FILES)
                 query->read_bytes += (double)app->stages.items[i].input_bytes;
+            if (query && app->stages.items[i].shuffle_read_bytes > 0)
+                query->shuffled_ms += fmax((double)app->stages.items[i].run_ms, 0);
             int64_t most = query && query->writer > 0 ? app->stages.items[query->writer - 1].output_bytes : 0;
             if (query && app->stages.items[i].output_bytes > most)
                 query->writer = i + 1;
@@ -188,6 +195,9 @@ bool pyro_predict_take_queries(struct pyro_predicted_run *run)
             if (!query)
                 continue;
             facts->python = query->python;
+            /* Stages that keep state are behind shuffles. */
+            if (stage->shuffle_read_bytes > 0 && stage->run_ms > 0 && stage->tasks > 0)
+                facts->commit_ms = query->commit_ms * (double)stage->run_ms / query->shuffled_ms / (double)stage->tasks;
             if (query->writer == i + 1) {
                 facts->written = query->written;
                 facts->folders = query->folders;

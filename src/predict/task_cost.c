@@ -198,7 +198,8 @@ void pyro_predict_take_costs(struct pyro_predicted_run *run)
         if (isnan(fixed))
             fixed = compare_stages(run, &mean, &rates) +
                     (run->one_host && facts->count >= FLOOR_TASKS ? run->constants[PYRO_CONSTANT_DRIVER_MS] : 0);
-        fixed = fmax(fixed, fixed_of_python(run, i, &mean));
+        /* Each partition of a stream's state has a file for each batch, however little changed. */
+        fixed = fmax(fixed, fmax(fixed_of_python(run, i, &mean), facts->commit_ms));
         facts->fixed_ms = (float)fmin(fmax(fixed, 0), mean.ms);
         if (facts->count >= FLOOR_TASKS && (double)facts->fixed_ms >= SMALL_SHARE * mean.ms && !mean.writes)
             run->added_ms = fmin(run->added_ms, (double)facts->fixed_ms);

@@ -17,6 +17,7 @@ enum {
     TARGET_BYTES,
     TARGET_WAVES,
     PARTS_MIN,
+    COMMIT_SHARE,
     SAVING_MIN_MS,
     SAVING_MIN_SHARE
 };
@@ -38,22 +39,26 @@ static const struct pyro_threshold thresholds[] = {
     [PARTS_MIN] = {"parts_min", 2, "ratio",
                    "Without a shuffle to read: minimum number of tasks per file. Many whole files belong to "
                    "small-input-files"},
+    [COMMIT_SHARE] =
+        {"commit_share", 0.25, "share",
+         "Storing the state of a stream: minimum share of the stage's run time at which its tasks count as "
+         "tiny, however long they take"},
     [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below"},
     [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the saving is a smaller share of the wall time"},
 };
 
-enum { MEDIAN_MS, OVERHEAD_SHARE, WANTED, FIXED_MS };
+enum { MEDIAN_MS, OVERHEAD_SHARE, WANTED, FIXED_MS, COMMIT_MS };
 
 #define SPLIT        "spark.sql.files.maxPartitionBytes"
 #define LEAST_SPLITS "spark.sql.files.minPartitionNum"
 #define SPLIT_BYTES  (128.0 * 1024 * 1024) /* Spark's default */
 
-/* Files that the scans of a query read; the metrics are in the order of queries. 0: the plan does not say. */
-static double files_read(const struct pyro_app *app, int64_t sql)
+/* Sum of a metric of a query; these are in the order of queries. 0: the plan does not say. */
+static double metric_of(const struct pyro_app *app, int64_t sql, const char *name)
 {
     const struct pyro_sql_metric *metrics = app->sql_metrics.items;
     size_t low = 0, high = app->sql_metrics.count;
-    double files = 0;
+    double sum = 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (metrics[middle].sql < sql)
@@ -62,9 +67,18 @@ static double files_read(const struct pyro_app *app, int64_t sql)
             high = middle;
     }
     for (; low < app->sql_metrics.count && metrics[low].sql == sql; low++)
-        if (pyro_slice_is(metrics[low].name, "number of files read"))
-            files += fmax(pyro_real(metrics[low].value), 0);
-    return files;
+        if (pyro_slice_is(metrics[low].name, name))
+            sum += fmax(pyro_real(metrics[low].value), 0);
+    return sum;
+}
+
+/* Time in which the tasks of a stage stored a stream's state: a file for each partition of it and each batch. 0: none.
+ */
+static double commit_ms(const struct pyro_app *app, const struct pyro_stage *stage)
+{
+    return pyro_stage_is_sql(stage) && stage->shuffle_read_bytes > 0
+               ? fmin(metric_of(app, stage->sql, "time to commit changes"), fmax(pyro_real(stage->run_ms), 0))
+               : 0;
 }
 
 static bool reads_files(const struct pyro_stage *stage)
@@ -81,7 +95,7 @@ static bool cuts_files(struct pyro_rule_context *context, const struct pyro_stag
         return false;
     if (!pyro_sql_property(app, stage->sql, SPLIT).ptr && !pyro_sql_property(app, stage->sql, LEAST_SPLITS).ptr)
         return false;
-    double files = files_read(app, stage->sql);
+    double files = metric_of(app, stage->sql, "number of files read");
     return files > 0 && pyro_real(stage->tasks) >= pyro_limit(context, PARTS_MIN) * files;
 }
 
@@ -90,11 +104,13 @@ static bool is_candidate(struct pyro_rule_context *context, const struct pyro_st
     double tasks = pyro_real(stage->tasks) - pyro_real(stage->failed_tasks), bytes = pyro_stage_read_bytes(stage);
     double median = pyro_real(stage->duration_median), shuffled = pyro_real(stage->shuffle_read_bytes);
     bool computes = pyro_real(stage->cpu_ms) * 2 >= pyro_real(stage->run_ms);
-    if (median >= pyro_limit(context, TINY_MS) &&
+    double commit = commit_ms(context->app, stage);
+    bool stores = commit > 0 && commit >= pyro_limit(context, COMMIT_SHARE) * pyro_real(stage->run_ms);
+    if (!stores && median >= pyro_limit(context, TINY_MS) &&
         (median >= pyro_limit(context, SLOW_TINY_MS) || bytes / tasks >= pyro_limit(context, SLOW_TINY_BYTES) ||
          (shuffled <= 0 && (computes || tasks < pyro_limit(context, MANY_TASKS)))))
         return false;
-    return !stage->barrier && tasks >= pyro_limit(context, TASKS_MIN) &&
+    return !stage->barrier && (stores || tasks >= pyro_limit(context, TASKS_MIN)) &&
            tasks >= pyro_limit(context, WAVES_MIN) * pyro_stage_slots(context->app, stage) &&
            bytes / tasks < pyro_limit(context, TARGET_BYTES) && stage->completed_ms != PYRO_NONE &&
            (pyro_real(stage->input_bytes) <= pyro_real(stage->shuffle_read_bytes) || cuts_files(context, stage));
@@ -105,7 +121,8 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[row];
     double tasks = pyro_real(stage->tasks), slots = pyro_stage_slots(app, stage);
-    double work = fmax(pyro_real(stage->task_ms), 1), run = pyro_real(stage->run_ms);
+    double work = fmax(pyro_real(stage->task_ms), 1), commit = commit_ms(app, stage);
+    double run = pyro_real(stage->run_ms) - commit;
     double wanted = fmax(ceil(fmax(run / pyro_limit(context, TARGET_MS),
                                    pyro_stage_read_bytes(stage) / pyro_limit(context, TARGET_BYTES))),
                          1);
@@ -116,7 +133,8 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     if (!found)
         return;
     /* What a task costs that does nothing: the fastest ones of this stage are nearly that. */
-    double fixed = fmin(fmin(pyro_real(stage->duration_p25), work / tasks), pyro_limit(context, TINY_MS));
+    double fixed =
+        fmin(fmin(pyro_real(stage->duration_p25), work / tasks), fmax(pyro_limit(context, TINY_MS), commit / tasks));
     double least = fmin(pyro_real(stage->duration_min), fixed);
     double begin = (double)pyro_stage_begin(stage), end = (double)stage->completed_ms;
     double fewer = (tasks - wanted) / tasks;
@@ -128,6 +146,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     pyro_remedy_repartition(context, pyro_case_remedy(context, found), row, pyro_whole(wanted));
     found->value[MEDIAN_MS] = pyro_real(stage->duration_median);
     found->value[OVERHEAD_SHARE] = fmax(0, 1 - run / work);
+    found->value[COMMIT_MS] = commit / tasks;
     found->value[WANTED] = wanted;
     found->value[FIXED_MS] = fixed;
 }
@@ -181,8 +200,12 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         pyro_say(context,
-                 "%s %s partitions instead of %lld (at least %.0f waves, and a second of work or 64 MiB per task).",
-                 sql ? "Use" : "Make", number.ptr, (long long)stage->partitions, pyro_limit(context, TARGET_WAVES)),
+                 "%s %s partitions instead of %lld (at least %.0f waves, and a second of work or 64 MiB per task).%s",
+                 sql ? "Use" : "Make", number.ptr, (long long)stage->partitions, pyro_limit(context, TARGET_WAVES),
+                 found->value[COMMIT_MS] > 0
+                     ? " A stream keeps the number that its checkpoint began with: this needs a "
+                       "new checkpoint."
+                     : ""),
         verify);
     if (sql)
         pyro_advice_set(context, advice, "spark.sql.shuffle.partitions", number);
@@ -205,17 +228,24 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     const char *more =
         found->merged > 1 ? pyro_say(context, " This applies to %zu stages at this call site.", found->merged).ptr : "";
     double bytes = pyro_stage_read_bytes(stage) / tasks;
+    const char *stores = value[COMMIT_MS] > 0
+                             ? pyro_say(context, " Storing its partition of the stream's state takes %s of each.",
+                                        pyro_say_ms(context, value[COMMIT_MS]))
+                                   .ptr
+                             : "";
     const char *reads =
         bytes > 0 ? pyro_say(context, ", each of which reads %s", pyro_say_bytes(context, bytes)).ptr : "";
     finding->cause = pyro_say(
-        context, "%s: %.0f tasks of %s each (median)%s. Starting and ending such a task can cost %s of that.%s",
+        context, "%s: %.0f tasks of %s each (median)%s. Starting and ending such a task can cost %s of that.%s%s",
         pyro_say_stage(context, found->stage), tasks, pyro_say_ms(context, value[MEDIAN_MS]), reads,
-        pyro_say_ms(context, value[FIXED_MS]), more);
+        pyro_say_ms(context, value[FIXED_MS]), stores, more);
     pyro_finding_evidence(context, finding, "tasks", tasks, value[WANTED], "count");
     pyro_finding_evidence(context, finding, "median_task_ms", value[MEDIAN_MS], pyro_limit(context, TARGET_MS), "ms");
     if (bytes > 0)
         pyro_finding_evidence(context, finding, "bytes_per_task", bytes, pyro_limit(context, TARGET_BYTES), "bytes");
     pyro_finding_evidence(context, finding, "overhead_share", value[OVERHEAD_SHARE], (double)NAN, "share");
+    if (value[COMMIT_MS] > 0)
+        pyro_finding_evidence(context, finding, "commit_ms_per_task", value[COMMIT_MS], (double)NAN, "ms");
     pyro_case_take_stages(context, finding, found);
     advise(context, finding, found);
     finding->confidence *= value[MEDIAN_MS] < pyro_limit(context, TINY_MS) ? 0.9 : 0.75;

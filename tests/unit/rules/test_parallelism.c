@@ -240,6 +240,41 @@ static void add_metric(struct pyro_app *app, const char *name, int64_t value)
     metric->value = value;
 }
 
+static void keeps_state(struct fixture_task *task, unsigned index, void *context)
+{
+    (void)index;
+    (void)context;
+    task->row[PYRO_TASK_shuffle_local_bytes] = 100000;
+    task->row[PYRO_TASK_run_ms] = 400;
+}
+
+/* 64 tasks of 400 ms are neither many nor tiny, unless they store a stream's state for much of this: commit_share 0.25
+ * of 25.6 s. */
+static void test_partitions_of_state(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t commit_ms;
+        const char *wanted;
+    } cases[] = {{7000, "19"}, {16000, "10"}, {5800, NULL}, {0, NULL}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct scene scene = scene_new(2, 1);
+        int64_t ms = 420;
+        scene_stage(&scene, 64, &ms, 1, keeps_state, NULL)->sql = 1;
+        if (cases[i].commit_ms > 0)
+            add_metric(scene.app, "time to commit changes", cases[i].commit_ms);
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "too-many-partitions");
+        assert_int_equal(finding != NULL, cases[i].wanted != NULL);
+        if (finding) {
+            assert_string_equal(scene_setting(finding, "spark.sql.shuffle.partitions"), cases[i].wanted);
+            assert_non_null(pyro_slice_find(finding->advice[0].text, "new checkpoint"));
+            assert_string_equal(finding->evidence[finding->evidence_count - 1].metric, "commit_ms_per_task");
+        }
+        scene_free(&scene);
+    }
+}
+
 static void reads(struct fixture_task *task, unsigned index, void *context)
 {
     (void)index;
@@ -361,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_few_first_tasks_are_quiet),
         cmocka_unit_test(test_files_cut_too_small),
         cmocka_unit_test(test_one_configured_partition),
+        cmocka_unit_test(test_partitions_of_state),
         cmocka_unit_test(test_small_input_files),
         cmocka_unit_test(test_small_input_files_needs_input),
     };
