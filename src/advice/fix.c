@@ -30,11 +30,9 @@ static bool add_code(const struct pyro_edit *edits, size_t count, struct pyro_ar
     return true;
 }
 
-bool pyro_fix_is_edits(const struct pyro_finding *finding, const struct pyro_setting *settings, size_t count)
+/* All settings of the advice are among these, and no model knows one of them. */
+static bool is_done_by(const struct pyro_advice *advice, const struct pyro_setting *settings, size_t count)
 {
-    if (!finding->by_settings || finding->edit_count == 0 || finding->advice_count == 0)
-        return false;
-    const struct pyro_advice *advice = &finding->advice[0];
     const struct pyro_setting *own = advice->asked ? advice->asked : advice->settings;
     size_t own_count = advice->asked ? advice->asked_count : advice->setting_count, same = 0;
     for (size_t i = 0; i < own_count; i++)
@@ -44,6 +42,21 @@ bool pyro_fix_is_edits(const struct pyro_finding *finding, const struct pyro_set
         for (size_t k = 0; k < count; k++)
             same += pyro_slice_eq(own[i].key, settings[k].key) && pyro_slice_eq(own[i].value, settings[k].value);
     return own_count > 0 && same == own_count;
+}
+
+const struct pyro_advice *pyro_fix_done_by(const struct pyro_finding *finding, const struct pyro_setting *settings,
+                                           size_t count)
+{
+    for (size_t i = 0; i < finding->advice_count && finding->edit_count > 0; i++)
+        if ((finding->advice[i].edits || (i == 0 && finding->by_settings)) &&
+            is_done_by(&finding->advice[i], settings, count))
+            return &finding->advice[i];
+    return NULL;
+}
+
+bool pyro_fix_is_edits(const struct pyro_finding *finding, const struct pyro_setting *settings, size_t count)
+{
+    return pyro_fix_done_by(finding, settings, count) != NULL;
 }
 
 bool pyro_fix_edits(const struct pyro_finding *finding, struct pyro_arena *arena, struct pyro_scenario *scenario)

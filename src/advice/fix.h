@@ -13,7 +13,9 @@ size_t pyro_fix_settings(const struct pyro_app *app, const struct pyro_setting *
 void pyro_plan_take(const struct pyro_scenario *scenario, struct pyro_recommended_plan *plan);
 /* Puts what the settings of a finding do, where no model knows them, into a scenario. False: no memory. */
 bool pyro_fix_edits(const struct pyro_finding *finding, struct pyro_arena *arena, struct pyro_scenario *scenario);
-/* Whether these settings are the ones that such a finding advises. */
+/* The advice of such a finding all of whose settings are among these; NULL: there is none. And whether there is one. */
+const struct pyro_advice *pyro_fix_done_by(const struct pyro_finding *finding, const struct pyro_setting *settings,
+                                           size_t count);
 bool pyro_fix_is_edits(const struct pyro_finding *finding, const struct pyro_setting *settings, size_t count);
 /* Puts all settings that are recommended into a scenario. */
 enum pyro_status pyro_plan_apply(const struct pyro_diagnosis *diagnosis, struct pyro_arena *arena,

@@ -336,6 +336,14 @@ static void keep_best(struct pricing *pricing, struct pyro_finding *finding, siz
     finding->advice_count = kept;
 }
 
+/* What undoes the cause of a fault comes before what is as good against it. */
+static bool is_preferred(const struct pricing *pricing, const struct candidate *one, const struct candidate *other)
+{
+    const struct pyro_scenario *own = answer_of(pricing, one), *rival = answer_of(pricing, other);
+    return one->scenario.code_count > 0 && other->scenario.code_count == 0 ? !is_better(pricing->run, rival, own)
+                                                                           : is_better(pricing->run, own, rival);
+}
+
 static void choose(struct pricing *pricing, struct pyro_finding *finding, size_t first, size_t end)
 {
     const struct candidate *settings = NULL, *code = NULL;
@@ -346,8 +354,7 @@ static void choose(struct pricing *pricing, struct pyro_finding *finding, size_t
         if (!candidate->advice) {
             code = asked;
         } else if (pyro_fix_gains(pricing->run, NULL, &asked->scenario) &&
-                   (!settings ||
-                    is_better(pricing->run, &asked->scenario, &pricing->candidates[settings->same].scenario))) {
+                   (!settings || is_preferred(pricing, candidate, settings))) {
             settings = candidate;
         }
         if (candidate->advice)
@@ -358,6 +365,9 @@ static void choose(struct pricing *pricing, struct pyro_finding *finding, size_t
     double base = (double)pricing->run->base.wall_ms;
     bool enough = by_settings && (!code || base - (double)by_settings->wall_expected_ms >=
                                                SETTINGS_ENOUGH * (base - (double)code->scenario.wall_expected_ms));
+    /* Both together would do away with one fault twice. */
+    for (size_t k = 0; k < finding->advice_count && settings && enough; k++)
+        finding->advice[k].edits &= settings->scenario.code_count > 0;
     if (settings && enough) {
         finding->fix = settings->advice->settings;
         finding->fix_count = settings->advice->setting_count;

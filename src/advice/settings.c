@@ -345,7 +345,9 @@ static enum pyro_status add_up(struct pyro_diagnosis *diagnosis, const struct py
 {
     struct pyro_scenario best = {.brief = true};
     double tasks = (double)run->app->tasks.count + 1000, spent = 0;
-    bool any = false;
+    bool any = false, *cured = pyro_arena_array(&diagnosis->arena, diagnosis->finding_count + 1, sizeof(*cured));
+    if (!cured)
+        return pyro_no_memory(error);
     for (unsigned round = SAFETY; round <= OTHERS; round++)
         for (size_t first = 0, end; first < wishes->count; first = end) {
             const struct pyro_advice *advice =
@@ -364,6 +366,11 @@ static enum pyro_status add_up(struct pyro_diagnosis *diagnosis, const struct py
                 continue;
             if (any && asks_no_more(&best, &tried))
                 continue; /* all of it is in already */
+            bool whole = tried.code_count > best.code_count;
+            if (round == OTHERS && cured[wishes->items[first].finding]) {
+                leave_out(wishes, first, end); /* nothing of the fault is left for what else is against it */
+                continue;
+            }
             spent += tasks;
             if (!safety && any && spent > PYRO_PRICED_TASKS_MAX) {
                 leave_out(wishes, first, end); /* too many tasks to simulate them with the others */
@@ -373,6 +380,7 @@ static enum pyro_status add_up(struct pyro_diagnosis *diagnosis, const struct py
             if (!tried.fails && (safety || pyro_fix_gains(run, any ? &best : NULL, &tried))) {
                 best = tried;
                 any = true;
+                cured[wishes->items[first].finding] |= whole;
                 continue;
             }
             leave_out(wishes, first, end);

@@ -191,39 +191,45 @@ static enum pyro_status apply_fixes(struct pyro_whatif *whatif, const struct pyr
     return PYRO_OK;
 }
 
-/* The finding that advises just this setting, and says what it does. */
-static const struct pyro_finding *find_costly(const pyro_diagnosis *diagnosis, const char *text)
+/* A setting without a model, from "key=value"; a null key: a model knows it, or it is none. */
+static struct pyro_setting unmodelled(const char *text)
 {
-    struct pyro_slice whole = pyro_slice_from(text);
+    struct pyro_slice whole = pyro_slice_from(text ? text : "");
     const char *equals = pyro_slice_find(whole, "=");
     struct pyro_setting setting = {{whole.ptr, equals ? (size_t)(equals - whole.ptr) : whole.len}, PYRO_SLICE_NULL};
     if (!equals || pyro_predicted_is_known(setting.key))
-        return NULL;
+        return (struct pyro_setting){PYRO_SLICE_NULL, PYRO_SLICE_NULL};
     setting.value = (struct pyro_slice){equals + 1, whole.len - setting.key.len - 1};
-    for (size_t i = 0; i < diagnosis->finding_count; i++)
-        if (pyro_fix_is_edits(&diagnosis->findings[i], &setting, 1))
-            return &diagnosis->findings[i];
-    return NULL;
+    return setting;
 }
 
-/* A setting without a model is asked as the finding that measured it, where there is one. */
+/* Settings without a model are asked as the findings that measured them, where there are some. */
 static enum pyro_status take_measured(struct pyro_whatif *whatif, const pyro_diagnosis *diagnosis,
                                       struct pyro_whatif_options *asked, struct pyro_error *error)
 {
     const char **set = pyro_arena_array(&whatif->arena, asked->set_count + 1, sizeof(*set));
-    const char **fix = pyro_arena_array(&whatif->arena, asked->fix_count + asked->set_count + 1, sizeof(*fix));
+    const char **fix = pyro_arena_array(&whatif->arena, asked->fix_count + diagnosis->finding_count + 1, sizeof(*fix));
+    struct pyro_setting *settings = pyro_arena_array(&whatif->arena, asked->set_count + 1, sizeof(*settings));
+    bool *taken = pyro_arena_array(&whatif->arena, asked->set_count + 1, sizeof(*taken));
     size_t set_count = 0, fix_count = asked->fix_count;
-    if (!set || !fix)
+    if (!set || !fix || !settings || !taken)
         return pyro_no_memory(error);
     for (size_t i = 0; i < asked->fix_count; i++)
         fix[i] = asked->fix[i];
-    for (size_t i = 0; i < asked->set_count; i++) {
-        const struct pyro_finding *finding = asked->set[i] ? find_costly(diagnosis, asked->set[i]) : NULL;
-        if (finding)
-            fix[fix_count++] = finding->id.ptr;
-        else
-            set[set_count++] = asked->set[i];
+    for (size_t i = 0; i < asked->set_count; i++)
+        settings[i] = unmodelled(asked->set[i]);
+    for (size_t f = 0; f < diagnosis->finding_count; f++) {
+        const struct pyro_advice *advice = pyro_fix_done_by(&diagnosis->findings[f], settings, asked->set_count);
+        if (!advice)
+            continue;
+        fix[fix_count++] = diagnosis->findings[f].id.ptr;
+        for (size_t i = 0; i < asked->set_count; i++)
+            for (size_t k = 0; k < advice->asked_count; k++)
+                taken[i] |= settings[i].key.ptr && pyro_slice_eq(settings[i].key, advice->asked[k].key);
     }
+    for (size_t i = 0; i < asked->set_count; i++)
+        if (!taken[i])
+            set[set_count++] = asked->set[i];
     asked->set = set;
     asked->set_count = set_count;
     asked->fix = fix;

@@ -37,6 +37,7 @@ struct pyro_advice {
     enum pyro_helps helps;
     bool restated; /* its text only says what is set: the rule's own would name other values */
     bool dropped;  /* others do it: it is not shown */
+    bool edits;    /* its settings do what the finding's edits say; a model that knows them prevails */
     /* As the rule said it: settings that are not taken are left out of the above (advice/settings.c). */
     struct pyro_setting *asked;
     size_t asked_count;
@@ -117,7 +118,7 @@ struct pyro_finding {
     struct pyro_edit *edits;
     size_t edit_count, edit_room;
     double part;      /* of what they change, 0..1: what is left of the fault stays */
-    bool by_settings; /* the settings of its first advice do that, and no model knows them otherwise */
+    bool by_settings; /* the settings of its first advice do that, and the program cannot */
     /* The settings that fix it, where these were chosen. */
     const struct pyro_setting *fix;
     size_t fix_count;

@@ -58,11 +58,22 @@ static void name(struct pyro_rule_context *context, const struct pyro_suspect *s
             unblock(context, suspect, &finding->advice[i]);
             blocked = true;
         }
-    if (!blocked && finding->advice_count < PYRO_ADVICE_MAX && pyro_suspect_advise(context, finding, suspect, verify))
+    struct pyro_advice *advice = !blocked && finding->advice_count < PYRO_ADVICE_MAX
+                                     ? pyro_suspect_advise(context, finding, suspect, verify)
+                                     : NULL;
+    if (advice)
         put_forward(finding);
     finding->cause = pyro_say(context, "%s %s is %s (Spark's default: %s).",
                               pyro_say_text(context, finding->cause, 4000), suspect->row->key,
                               pyro_say_text(context, suspect->value, 80), pyro_say_text(context, suspect->usual, 80));
+}
+
+/* With Spark's default there is no fault: advice of it does what the finding says of a run without. */
+static void mark(const struct pyro_suspect *suspect, struct pyro_finding *finding)
+{
+    for (size_t i = 0; i < finding->advice_count; i++)
+        for (size_t k = 0; k < finding->advice[i].setting_count; k++)
+            finding->advice[i].edits |= pyro_slice_is(finding->advice[i].settings[k].key, suspect->row->key);
 }
 
 bool pyro_name_causing_settings(struct pyro_rule_context *context, struct pyro_finding_list *findings)
@@ -76,12 +87,17 @@ bool pyro_name_causing_settings(struct pyro_rule_context *context, struct pyro_f
         const struct pyro_suspect *suspect = &suspects.items[s];
         const char *rule = pyro_symptom_rule(suspect->symptom);
         /* what costly-setting looks for it found, or not, for this very setting */
-        if (strcmp(rule, pyro_rule_costly_setting.id) == 0 ||
-            pyro_suspect_is_advised(suspect, findings->items, findings->count))
+        if (strcmp(rule, pyro_rule_costly_setting.id) == 0)
             continue;
-        for (size_t i = 0; i < findings->count; i++)
-            if (strcmp(findings->items[i].rule->id, rule) == 0 && is_seen(context, suspect, &findings->items[i]))
-                name(context, suspect, &findings->items[i]);
+        bool advised = pyro_suspect_is_advised(suspect, findings->items, findings->count);
+        for (size_t i = 0; i < findings->count; i++) {
+            struct pyro_finding *finding = &findings->items[i];
+            if (strcmp(finding->rule->id, rule) != 0 || !is_seen(context, suspect, finding))
+                continue;
+            if (!advised)
+                name(context, suspect, finding);
+            mark(suspect, finding);
+        }
     }
     return !context->failed;
 }
