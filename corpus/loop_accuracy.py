@@ -21,7 +21,7 @@ import page_parts
 ROOT = Path(__file__).resolve().parents[1]
 MANIFEST = ROOT / "corpus" / "loop" / "manifest.json"
 PAGE = ROOT / "docs" / "accuracy.md"
-HARM_SHARE = 0.02
+HARM_SHARE, FAULT_SHARE = 0.02, 0.05
 CASE_TABLES = {"cases": 1, "further cases": 2}
 GROUPS = [(series, split) for series in (1, 2) for split in ("development", "held-out")]
 Row = Dict[str, Any]
@@ -64,6 +64,14 @@ def repaired(entries: List[Row], series: int, split: str) -> List[Tuple[Row, Row
     return [(one, result) for one, result in pairs if result]
 
 
+def is_fault(entry: Row) -> bool:
+    """Tell whether the repair made a difference, as far as it ran: what costs nothing needs no action."""
+    before, after = times(entry, "before"), times(entry, "after")
+    if not before or not after:
+        return True
+    return statistics.median(before) - statistics.median(after) >= FAULT_SHARE * statistics.median(before)
+
+
 def is_right(entry: Row) -> bool:
     """Tell whether the first action is the one that the case was written for."""
     actions = entry["promise"]["actions"][:1]
@@ -72,8 +80,8 @@ def is_right(entry: Row) -> bool:
 
 
 def right_actions(faulty: List[Row]) -> str:
-    """Return for how many cases the first action is right; the first series does not say what is right."""
-    known = [one for one in faulty if one.get("faults")]
+    """Return for how many faults the first action is right; the first series does not say what is right."""
+    known = [one for one in faulty if one.get("faults") and is_fault(one)]
     return f"{sum(map(is_right, known))} of {len(known)}" if known else "-"
 
 
