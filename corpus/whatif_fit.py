@@ -47,11 +47,16 @@ def line_of(pair: Row) -> str:
 
 
 def loop_pairs() -> List[Row]:
-    """Return the repaired programs of corpus/loop as pairs: what was applied, and the jobs' time less what it saved."""
+    """Return the repaired programs of corpus/loop as pairs: what was applied, and the jobs' time less what it saved.
+
+    Those with settings that no model knows are left out: no constant says what they do.
+    """
+    table = (ROOT / "src" / "predict" / "settings.def").read_text(encoding="utf-8")
+    known = set(re.findall(r'"(spark\.[\w.]+)"', table))
     folder, pairs = ROOT / "corpus" / "loop", []
     for case in json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["cases"]:
         settings, log = (case.get("promise") or {}).get("settings"), folder / "logs" / f"{case['case']}-before.zst"
-        if case.get("after") and settings and log.exists():
+        if case.get("after") and settings and known.issuperset(settings) and log.exists():
             saved = median(run["ms"] for run in case["before"]) - median(run["ms"] for run in case["after"])
             pairs.append(saving_pair(f"loop {case['case']}", log, settings, saved))
     return pairs
