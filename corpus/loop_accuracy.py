@@ -31,13 +31,19 @@ def times(entry: Row, side: str) -> List[int]:
     return [one["ms"] for one in entry[side]]
 
 
+def saved_ms(entry: Row) -> Optional[float]:
+    """Return what the repair saved; None where one side did not run."""
+    before, after = times(entry, "before"), times(entry, "after")
+    return statistics.median(before) - statistics.median(after) if before and after else None
+
+
 def outcome(entry: Row) -> Optional[Row]:
     """Return what a repaired case saved beside what was promised; None for one that was not repaired."""
     before, after = times(entry, "before"), times(entry, "after")
     promised = entry["promise"]["saves_ms"]
-    if not before or not after or not promised:
+    saved = saved_ms(entry)
+    if saved is None or not promised:
         return None
-    saved = statistics.median(before) - statistics.median(after)
     expected = promised["expected"]
     return {
         "saved": saved,
@@ -66,10 +72,8 @@ def repaired(entries: List[Row], series: int, split: str) -> List[Tuple[Row, Row
 
 def is_fault(entry: Row) -> bool:
     """Tell whether the repair made a difference, as far as it ran: what costs nothing needs no action."""
-    before, after = times(entry, "before"), times(entry, "after")
-    if not before or not after:
-        return True
-    return statistics.median(before) - statistics.median(after) >= FAULT_SHARE * statistics.median(before)
+    saved = saved_ms(entry)
+    return saved is None or saved >= FAULT_SHARE * statistics.median(times(entry, "before"))
 
 
 def is_right(entry: Row) -> bool:

@@ -64,6 +64,14 @@ class Application:
         return [*found[:VARIED], replace(self.default(), again=2)]
 
 
+FIRST = (
+    Application("ledger", DEVELOPMENT, SPARK_4),
+    Application("callouts", DEVELOPMENT, SPARK_3),
+    Application("ranking", HELD_OUT, SPARK_3, COLUMNS, (4, 8, 12)),
+    Application("letters", HELD_OUT, SPARK_4),
+    Application("couriers", HELD_OUT, SPARK_3),
+    Application("fitting", HELD_OUT, SPARK_4, COLUMNS, (4, 8, 12)),
+)
 # Written when the choice of models was final; they run after all others.
 LATER = (
     Application("tills", HELD_OUT, SPARK_3, COLUMNS, (4, 8, 12)),
@@ -73,19 +81,11 @@ LATER = (
     Application("digest", HELD_OUT, SPARK_4, COLUMNS, (3, 6, 9)),
     Application("rehearsal", HELD_OUT, SPARK_3, COLUMNS, (4, 8, 12)),
 )
-APPLICATIONS = (
-    Application("ledger", DEVELOPMENT, SPARK_4),
-    Application("callouts", DEVELOPMENT, SPARK_3),
-    Application("ranking", HELD_OUT, SPARK_3, COLUMNS, (4, 8, 12)),
-    Application("letters", HELD_OUT, SPARK_4),
-    Application("couriers", HELD_OUT, SPARK_3),
-    Application("fitting", HELD_OUT, SPARK_4, COLUMNS, (4, 8, 12)),
-    *LATER,
-)
+APPLICATIONS = (*FIRST, *LATER)
 
 
 def runs() -> Iterator[tuple[Application, Configuration]]:
     """Yield all runs: the applications take turns, so that a slow hour of the machine is not that of one of them."""
-    for group in (APPLICATIONS[: -len(LATER)], LATER):
+    for group in (FIRST, LATER):
         for row in zip_longest(*(one.configurations() for one in group)):
             yield from ((one, configuration) for one, configuration in zip(group, row) if configuration)

@@ -147,7 +147,7 @@ static void report(struct pyro_rule_context *context, const struct kept *found, 
         else
             pyro_remedy_stage(context, finding, found[i].builder,
                               1 - stored_ms(context, &found[i]) /
-                                      fmax(pyro_real(context->app->stages.items[found[i].builder].task_ms), 1));
+                                      fmax(pyro_real(app->stages.items[found[i].builder].task_ms), 1));
     }
     /* The rows may be counted on purpose; what storing took is measured where the size of the blocks is known. */
     pyro_remedy_partly(finding, fills || stored_bytes > 0 ? 0.8 : 0.5);

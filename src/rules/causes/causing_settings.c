@@ -58,10 +58,7 @@ static void name(struct pyro_rule_context *context, const struct pyro_suspect *s
             unblock(context, suspect, &finding->advice[i]);
             blocked = true;
         }
-    struct pyro_advice *advice = !blocked && finding->advice_count < PYRO_ADVICE_MAX
-                                     ? pyro_suspect_advise(context, finding, suspect, verify)
-                                     : NULL;
-    if (advice)
+    if (!blocked && finding->advice_count < PYRO_ADVICE_MAX && pyro_suspect_advise(context, finding, suspect, verify))
         put_forward(finding);
     finding->cause = pyro_say(context, "%s %s is %s (Spark's default: %s).",
                               pyro_say_text(context, finding->cause, 4000), suspect->row->key,
