@@ -14,9 +14,12 @@
 #define USUAL_SHARE 0.05
 /* A spill writes and reads its rows again: bytes in memory for each second of a task. */
 #define SPILLED_PER_SECOND (100 * MIB)
-/* What a Python worker takes to start: as a fork of a process that has imported Spark's part of Python, and without. */
-#define FORK_MS  50.0
-#define START_MS 1000.0
+/* What a Python worker takes to start, beyond what a task with a kept one takes: as a fork of a process that has imported
+ * Spark's part of Python (to call functions of SQL, and of RDDs: two programs of 120 tasks were as fast either way), and
+ * without. */
+#define FORK_MS     50.0
+#define FORK_RDD_MS 5.0
+#define START_MS    1000.0
 /* Small tasks: of at most this mean, in at least this many waves. Fewer ones would work this long each; what a task
  * costs that does nothing is at most FIXED_MAX_MS. */
 #define SMALL_MS     250.0
@@ -176,11 +179,13 @@ void pyro_measure_spill(struct pyro_rule_context *context, const struct pyro_sus
 
 /* ---- Python ---- */
 
-static bool *python_stages(struct pyro_rule_context *context)
+enum python { NO_PYTHON, PYTHON_FUNCTIONS, PYTHON_RDD };
+
+static unsigned char *python_stages(struct pyro_rule_context *context)
 {
     const struct pyro_app *app = context->app;
     const struct pyro_plans *plans = pyro_rule_plans(context);
-    bool *python = pyro_arena_array(context->scratch, app->stages.count + 1, sizeof(*python));
+    unsigned char *python = pyro_arena_array(context->scratch, app->stages.count + 1, sizeof(*python));
     context->failed |= !python;
     if (!python || !plans)
         return NULL;
@@ -189,14 +194,14 @@ static bool *python_stages(struct pyro_rule_context *context)
         for (uint32_t i = 0; i < plans->items[q].count; i++) {
             const struct pyro_plan_op *op = &plans->items[q].ops[i];
             for (uint32_t s = 0; s < op->stage_count && op->class == PYRO_OPERATOR_PYTHON; s++)
-                python[plans->items[q].stages[op->first_stage + s]] = true;
+                python[plans->items[q].stages[op->first_stage + s]] = PYTHON_FUNCTIONS;
         }
     for (size_t i = 0; i < app->rdds.count; i++) {
         ptrdiff_t stage = pyro_slice_is(app->rdds.items[i].name, "PythonRDD")
                               ? pyro_app_find_stage(app, app->rdds.items[i].stage, 0)
                               : -1;
-        if (stage >= 0)
-            python[stage] = true;
+        if (stage >= 0 && python[stage] == NO_PYTHON)
+            python[stage] = PYTHON_RDD;
     }
     return python;
 }
@@ -205,14 +210,16 @@ void pyro_measure_python_start(struct pyro_rule_context *context, const struct p
                                struct pyro_measured *ret)
 {
     const struct pyro_app *app = context->app;
-    const bool *python = python_stages(context);
-    double started = 0, each = pyro_slice_find(pyro_slice_from(suspect->row->key), ".daemon") ? START_MS : FORK_MS;
+    const unsigned char *python = python_stages(context);
+    bool daemon = pyro_slice_find(pyro_slice_from(suspect->row->key), ".daemon") != NULL;
+    double started = 0;
     for (size_t i = 0; python && i < app->stages.count; i++) {
         double first = pyro_stage_slots(app, &app->stages.items[i]); /* these start in any case */
         double tasks = fmax(pyro_real(app->stages.items[i].tasks) - first, 0);
-        if (python[i])
+        double each = daemon ? START_MS : python[i] == PYTHON_RDD ? FORK_RDD_MS : FORK_MS;
+        if (python[i] != NO_PYTHON)
             spend(context, ret, i, tasks * each);
-        started += python[i] ? tasks : 0;
+        started += python[i] != NO_PYTHON ? tasks : 0;
     }
     if (started > 0)
         ret->found = pyro_say(context, "%.0f tasks started a worker that an earlier one could have left", started);
@@ -233,12 +240,12 @@ void pyro_measure_unused_cores(struct pyro_rule_context *context, const struct p
                                struct pyro_measured *ret)
 {
     const struct pyro_app *app = context->app;
-    const bool *python = needs_other_resources(app) ? NULL : python_stages(context);
+    const unsigned char *python = needs_other_resources(app) ? NULL : python_stages(context);
     double cpus = pyro_setting_magnitude(suspect->row, suspect->value);
     for (size_t i = 0; python && i < app->stages.count; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         double slots = pyro_stage_slots(app, stage), tasks = pyro_real(stage->tasks);
-        if (!python[i] && tasks > slots && pyro_real(stage->cpu_ms) <= ONE_CORE * pyro_real(stage->run_ms))
+        if (python[i] == NO_PYTHON && tasks > slots && pyro_real(stage->cpu_ms) <= ONE_CORE * pyro_real(stage->run_ms))
             spend(context, ret, i, pyro_real(stage->task_ms) * (1 - slots / fmin(slots * cpus, tasks)));
     }
 }
