@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Record applications that run again and again with other inputs and executors, for models of their run times.
 
-    python3 corpus/fleet/record.py --cache /tmp                      # what the manifest does not have yet: about 45 minutes
+    python3 corpus/fleet/record.py --cache /tmp                      # what the manifest does not have yet: about 90 minutes for all
     python3 corpus/fleet/record.py --cache /tmp --runs 60            # the first of them, all applications in turn
     python3 corpus/fleet/record.py --cache /tmp --draft FOLDER NAME  # on a busy machine too, but into another folder
     python3 corpus/fleet/record.py --cache /tmp --suggestion FILE    # suggested against default settings, three runs each

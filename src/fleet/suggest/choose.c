@@ -170,8 +170,22 @@ static double high_cost_of(const struct choosing *choosing, const struct pyro_ca
     return cost_of(choosing, candidate) * candidate->wall.high_ms / candidate->wall.expected_ms;
 }
 
+/* What never ran and costs more than today must be sooner by more than its model's error: else it may be slower and
+ * more expensive. */
+static bool is_worth_its_cost(const struct choosing *choosing, const struct pyro_candidate *candidate)
+{
+    const struct pyro_candidate *current = &choosing->result->current;
+    int model = choosing->models.best_unseen;
+    if (!is_unseen(candidate) || model < 0 || !current->known || cost_of(choosing, candidate) <= cost_of(choosing, current))
+        return true;
+    double error = choosing->models.fits[model].unseen.error;
+    return candidate->wall.expected_ms <= current->wall.expected_ms * (1 - fmin(error, 1));
+}
+
 static bool reaches_goal(const struct choosing *choosing, const struct pyro_candidate *candidate)
 {
+    if (!is_worth_its_cost(choosing, candidate))
+        return false;
     switch (choosing->result->goal) {
     case PYRO_GOAL_DEADLINE:
         return candidate->wall.high_ms <= choosing->asked->deadline_ms;
