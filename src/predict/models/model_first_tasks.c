@@ -19,6 +19,10 @@ enum { STAGES_MIN = 4, COLD_MIN = 2 };
 /* No task is taken to be made of more than this share of starting. */
 #define FIRST_SHARE_MAX 0.5
 #define COLD_SHARE_MAX  0.9
+/* What very first tasks usually take longer, where all tasks of a run were the first of their executor, so that it does
+ * not say: the median of recorded runs that do; and at most this share of a task. */
+#define COLD_USUAL_MS    3500.0
+#define COLD_USUAL_SHARE 0.5
 /* Of what they make of the time in tasks. */
 #define DOUBT 0.5
 
@@ -165,22 +169,29 @@ static bool find_first(struct search *search, double *usual)
     return true;
 }
 
-/* What very first tasks took longer than those of their stage that were first there for the second time, or later. */
+/* What very first tasks took longer than those of their stage that were first there for the second time, or later; where
+ * no stage has any to compare with, what they usually do. */
 static double find_cold(const struct search *search, size_t cold)
 {
     const struct pyro_predicted_run *run = search->run;
     double *extras = pyro_scratch(run->app, cold, sizeof(*extras)), found = -1;
-    size_t count = 0, firsts, laters;
+    size_t count = 0, alone = 0, firsts, laters;
     for (size_t s = 0; extras && s < run->app->stages.count; s++) {
         double later = median_of(search, s, LATER, &laters), first = median_of(search, s, FIRST, &firsts);
-        if (laters + firsts == 0)
-            continue;
         later = laters > 0 ? later : first - (double)run->first_ms[s];
-        for (uint32_t i = 0; i < run->stages[s].count; i++)
-            if (search->kinds[run->stages[s].first + i] == COLD)
-                extras[count++] = fmax((double)run->tasks[run->stages[s].first + i].ms - later, 0);
+        for (uint32_t i = 0; i < run->stages[s].count; i++) {
+            double ms = (double)run->tasks[run->stages[s].first + i].ms;
+            if (search->kinds[run->stages[s].first + i] != COLD)
+                continue;
+            if (laters + firsts > 0)
+                extras[count++] = fmax(ms - later, 0);
+            else /* from the end, where the others do not come */
+                extras[cold - ++alone] = ms;
+        }
     }
-    if (extras)
+    if (extras && count == 0 && alone >= COLD_MIN)
+        found = fmin(COLD_USUAL_MS, COLD_USUAL_SHARE * pyro_median(extras + cold - alone, alone));
+    else if (extras)
         found = count < COLD_MIN ? 0 : pyro_median(extras, count);
     pyro_release(run->app->allocator, extras);
     return found;

@@ -82,6 +82,30 @@ static void test_too_little_to_tell(void **state)
     whatif_free(&scene);
 }
 
+/* Each piece of work has a new executor: nothing says what that costs, and what it usually does is assumed. */
+static void test_executors_that_are_always_new(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t length;
+        double cold_ms;
+    } cases[] = {{10000, 3500}, {4000, 2000}};
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct whatif_scene scene = whatif_scene(60000);
+        for (int s = 0; s < 3; s++) {
+            int64_t from = 15000 * (int64_t)s, to = from + cases[c].length;
+            const char *const id = s == 0 ? "1" : s == 1 ? "2" : "3";
+            fixture_executor(scene.app, id, 1, WHATIF_START + from, WHATIF_START + to);
+            whatif_stage(&scene, from, to);
+            struct fixture_task task = fixture_task(scene.app, s, id, WHATIF_START + from, WHATIF_START + to);
+            fixture_add(scene.app, &task);
+        }
+        whatif_answer(&scene, "executors=2", NULL);
+        assert_near(scene.whatif.run.cold_ms, cases[c].cold_ms, 1e-6);
+        whatif_free(&scene);
+    }
+}
+
 /* Tasks that run at once on the slots of one executor are first together. */
 static void test_slots_of_one_executor(void **state)
 {
@@ -94,9 +118,8 @@ static void test_slots_of_one_executor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_the_run_says),
-        cmocka_unit_test(test_as_many_as_there_will_be),
-        cmocka_unit_test(test_too_little_to_tell),
+        cmocka_unit_test(test_what_the_run_says),     cmocka_unit_test(test_as_many_as_there_will_be),
+        cmocka_unit_test(test_too_little_to_tell),    cmocka_unit_test(test_executors_that_are_always_new),
         cmocka_unit_test(test_slots_of_one_executor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
