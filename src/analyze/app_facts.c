@@ -207,6 +207,13 @@ double pyro_slots_between(const struct pyro_app *app, const struct pyro_stage *s
     return length > 0 ? sum / length : at_once;
 }
 
+int64_t pyro_executor_start_ms(const struct pyro_executor *executor)
+{
+    int64_t from = executor->requested_ms, to = executor->registered_ms;
+    bool known = from > 0 && to >= from && executor->added_ms >= to;
+    return known ? to - from : PYRO_NONE;
+}
+
 static bool was_drained(const struct pyro_executor *executor)
 {
     bool own;

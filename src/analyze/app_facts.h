@@ -67,6 +67,10 @@ double pyro_app_slot_memory(const struct pyro_app *app);
  * 0 when the log has no executors. */
 double pyro_slots_between(const struct pyro_app *app, const struct pyro_stage *stage, int64_t from, int64_t to);
 
+/* From the request for an executor to its registration, ms. PYRO_NONE: the log does not say (Spark before 3.4,
+ * executors that are not asked for one by one), or what it says contradicts itself. */
+int64_t pyro_executor_start_ms(const struct pyro_executor *executor);
+
 /* Of an executor that was decommissioned: it got no task after `launch_ms`, and had none after `finish_ms`. PYRO_NONE:
  * it was not decommissioned, or had no task. */
 struct pyro_drained {

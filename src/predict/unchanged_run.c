@@ -5,6 +5,7 @@
 #include "analyze/app_facts.h"
 #include "analyze/scratch.h"
 #include "analyze/task_slots.h"
+#include "base/numbers/order.h"
 #include "base/numbers/saturate.h"
 #include "cost/cost.h"
 #include "predict/cut_tasks.h"
@@ -135,8 +136,25 @@ static bool take_executors(struct pyro_predicted_run *run)
     return done;
 }
 
-/* From asking for an executor to its registration: as long as the first ones took; or, where dynamic allocation asked
- * for more of them later, the median of what these took from the time at which tasks had waited long enough. */
+/* The median of what executors took from their request to their registration, where the log says so. */
+static bool take_told_start(struct pyro_predicted_run *run, int64_t *waits)
+{
+    const struct pyro_app *app = run->app;
+    size_t count = 0;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        int64_t wait = pyro_executor_start_ms(&app->executors.items[i]);
+        if (wait != PYRO_NONE && pyro_is_of_main_profile(run, &app->executors.items[i]))
+            waits[count++] = wait;
+    }
+    pyro_sort_ints(waits, count);
+    if (count > 0)
+        run->start_ms = waits[count / 2];
+    return count > 0;
+}
+
+/* From asking for an executor to its registration: what the log says. Else as long as the first ones took; or, where
+ * dynamic allocation asked for more of them later, the median of what these took from the time at which tasks had
+ * waited long enough. */
 static bool take_start(struct pyro_predicted_run *run)
 {
     const struct pyro_app *app = run->app;
@@ -148,6 +166,10 @@ static bool take_start(struct pyro_predicted_run *run)
         return true;
     int64_t *waits = pyro_scratch(app, app->executors.count, sizeof(*waits));
     size_t count = 0;
+    if (waits && take_told_start(run, waits)) {
+        pyro_release(app->allocator, waits);
+        return true;
+    }
     pyro_marks_init(&marks, app->allocator, app->stages.count + app->executors.count);
     for (size_t i = 0; i < app->stages.count; i++)
         if (app->stages.items[i].submitted_ms != PYRO_NONE) {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List
 
 import pytest
-from conftest import ROOT, run_command
+from conftest import ROOT, lines_of, run_command
 
 LOGS = ROOT / "tests" / "logs"
 
@@ -49,6 +49,17 @@ def test_executor_peaks(query: Callable[[Path, str], List[Dict[str, Any]]]) -> N
     rows = query(one("versions/spark-4.3.0-executor-metrics/eventlog_v2_*"), "select * from executors order by id")
     assert len(rows) == 2
     assert all(row["heap_peak_bytes"] > 10 << 20 and row["storage_memory_bytes"] > 0 for row in rows)
+
+
+def test_requests_for_executors(query: Callable[[Path, str], List[Dict[str, Any]]]) -> None:
+    """As the events say: since Spark 3.4, with dynamic allocation."""
+    log = ROOT / "corpus" / "loop" / "logs" / "blocks_released-before.zst"
+    events = [json.loads(line) for line in lines_of(log) if b'"SparkListenerExecutorAdded"' in line[:60]]
+    told = {one["Executor ID"]: (one["Executor Info"].get("Request Time"), one["Executor Info"]["Registration Time"]) for one in events}
+    rows = query(log, "select id, requested_ms, registered_ms, added_ms from executors")
+    assert {row["id"]: (row["requested_ms"], row["registered_ms"]) for row in rows} == told
+    assert sum(requested is not None for requested, _ in told.values()) >= 2
+    assert all(row["registered_ms"] <= row["added_ms"] for row in rows)
 
 
 def event(name: str, **members: Any) -> str:

@@ -150,6 +150,7 @@ class Executor:
     host: Optional[str] = None
     cores: int = 0
     added: Optional[int] = None
+    registered: Optional[int] = None
     removed: Optional[int] = None
     remove_reason: Optional[str] = None
     # ("added", time, cores) and ("removed", time, 0) in log order.
@@ -300,6 +301,8 @@ class Reader:
         executor.cores = max(0, integer(info, "Total Cores"))
         if executor.added is None:
             executor.added = time
+            registered = integer(info, "Registration Time")
+            executor.registered = registered if 0 < registered < time else time
         executor.removed = None
         executor.remove_reason = None
         executor.history.append(("added", time, executor.cores))

@@ -10,8 +10,13 @@ static int64_t wait_ms(const struct pyro_app *app, const struct pyro_window *win
     if (app->executors.count == 0)
         return 0;
     int64_t first = INT64_MAX;
-    for (size_t i = 0; i < app->executors.count; i++)
-        first = app->executors.items[i].added_ms < first ? app->executors.items[i].added_ms : first;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct pyro_executor *executor = &app->executors.items[i];
+        int64_t came = executor->registered_ms > 0 && executor->registered_ms < executor->added_ms
+                           ? executor->registered_ms
+                           : executor->added_ms;
+        first = came < first ? came : first;
+    }
     return (int64_t)pyro_window_at(window, first);
 }
 

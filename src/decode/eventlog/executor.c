@@ -56,7 +56,8 @@ static void decode_executor_info(struct pyro_json_reader *json, struct pyro_buil
                                  struct pyro_executor *found)
 {
     PYRO_JSON_KEYS(keys, (HOST, "Host"), (TOTAL_CORES, "Total Cores"), (LOG_URLS, "Log Urls"),
-                   (ATTRIBUTES, "Attributes"), (RESOURCES, "Resources"), (RESOURCE_PROFILE_ID, "Resource Profile Id"));
+                   (ATTRIBUTES, "Attributes"), (RESOURCES, "Resources"), (RESOURCE_PROFILE_ID, "Resource Profile Id"),
+                   (REGISTRATION_TIME, "Registration Time"), (REQUEST_TIME, "Request Time"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
@@ -69,6 +70,10 @@ static void decode_executor_info(struct pyro_json_reader *json, struct pyro_buil
             pyro_json_take_int(json, &found->resource_profile);
         else if (key == RESOURCES)
             decode_resources(json, builder, found);
+        else if (key == REGISTRATION_TIME)
+            pyro_json_take_int(json, &found->registered_ms);
+        else if (key == REQUEST_TIME)
+            pyro_json_take_int(json, &found->requested_ms);
         else
             pyro_json_skip(json);
     }

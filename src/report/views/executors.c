@@ -164,6 +164,8 @@ static void write_executor(struct pyro_json_writer *json, const struct usage *us
     pyro_json_text(json, "host", executor->host);
     pyro_json_int(json, "cores", executor->cores);
     pyro_json_int(json, "added_ms", executor->added_ms);
+    pyro_json_int(json, "requested_ms", executor->requested_ms);
+    pyro_json_int(json, "registered_ms", executor->registered_ms);
     pyro_json_int(json, "removed_ms", executor->removed_ms);
     pyro_json_text(json, "remove_reason", executor->remove_reason);
     pyro_json_int(json, "tasks", executor->tasks);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/app_facts.h"
+#include "base/numbers/order.h"
 #include "rules/finding.h"
 #include "rules/fixes/remedy.h"
 #include "rules/timing/ramp.h"
@@ -80,13 +81,56 @@ static void advise_start(struct pyro_rule_context *context, struct pyro_finding 
 struct waits {
     double start, later; /* without any executor: at the start, and with work there later on */
     struct pyro_ramp ramp;
-    bool start_known; /* the log shows when the first executor came */
+    bool start_known;       /* the log shows when the first executor came */
+    double asked;           /* from the application's start to the request for the first one; NaN: not in the log */
+    size_t requests;        /* executors with a known request */
+    double median, longest; /* from these requests to the registrations, ms */
 };
 
-/* When the wait began: with the application, but in a shell or notebook with the first work. */
-static double wait_begin(const struct pyro_app *app)
+static const struct pyro_executor *first_executor(const struct pyro_app *app)
+{
+    const struct pyro_executor *first = NULL;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct pyro_executor *executor = &app->executors.items[i];
+        if (executor->added_ms != PYRO_NONE && (!first || executor->added_ms < first->added_ms))
+            first = executor;
+    }
+    return first;
+}
+
+/* What the log says of requests, exact since Spark 3.4 with dynamic allocation. */
+static bool measure_requests(struct pyro_rule_context *context, struct waits *waits)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_executor *first = first_executor(app);
+    int64_t *took = pyro_arena_array(context->scratch, app->executors.count + 1, sizeof(*took));
+    context->failed |= !took;
+    waits->asked = (double)NAN;
+    if (!took)
+        return false;
+    if (first && pyro_executor_start_ms(first) != PYRO_NONE && app->application.start_ms != PYRO_NONE)
+        waits->asked = fmax(0, (double)first->requested_ms - (double)app->application.start_ms);
+    for (size_t i = 0; i < app->executors.count; i++) {
+        int64_t ms = pyro_executor_start_ms(&app->executors.items[i]);
+        if (ms != PYRO_NONE)
+            took[waits->requests++] = ms;
+    }
+    pyro_sort_ints(took, waits->requests);
+    if (waits->requests > 0) {
+        size_t middle = waits->requests / 2;
+        waits->median = (double)took[middle];
+        waits->longest = (double)took[waits->requests - 1];
+    }
+    return true;
+}
+
+/* When the wait began: with the request for the first executor where the log says when that was, else with the
+ * application, but in a shell or notebook with the first work. */
+static double wait_begin(const struct pyro_app *app, double asked)
 {
     double begin = pyro_real(app->application.start_ms), first = INFINITY;
+    if (!isnan(asked))
+        return begin + asked;
     if (!pyro_app_is_interactive(app))
         return begin;
     for (size_t i = 0; i < app->stages.count; i++)
@@ -106,7 +150,9 @@ static bool measure(struct pyro_rule_context *context, struct waits *waits)
         if (app->stages.items[i].first_task_ms != PYRO_NONE && (double)app->stages.items[i].first_task_ms < until)
             return true;
     waits->start_known = true;
-    waits->start = fmax(0, until - wait_begin(app));
+    if (!measure_requests(context, waits))
+        return false;
+    waits->start = fmax(0, until - wait_begin(app, waits->asked));
     /* A log without ApplicationStart, or compacted, may begin anywhere. */
     if (app->integrity.compacted)
         waits->start = 0;
@@ -125,8 +171,9 @@ static struct pyro_slice describe(struct pyro_rule_context *context, const struc
     double wall = fmax(pyro_app_wall(app), 1);
     struct pyro_slice text = PYRO_SLICE_LITERAL("");
     if (waits->start >= pyro_limit(context, START_MENTION_MS))
-        text = pyro_say(context, "The first executor was available after %s (%.0f %% of the run).",
-                        pyro_say_ms(context, waits->start), 100 * waits->start / wall);
+        text = pyro_say(context, "The first executor was available %s after %s (%.0f %% of the run).",
+                        pyro_say_ms(context, waits->start), isnan(waits->asked) ? "the start" : "its request",
+                        100 * waits->start / wall);
     if (waits->later > 0)
         text = pyro_say(context, "%s%sWork %swaited %s without an executor (%.0f %%)%s.", text.ptr,
                         text.len > 0 ? " " : "", text.len > 0 ? "later " : "", pyro_say_ms(context, waits->later),
@@ -139,6 +186,11 @@ static struct pyro_slice describe(struct pyro_rule_context *context, const struc
                         text.ptr, text.len > 0 ? " " : "", pyro_say_ms(context, waits->ramp.waited_ms),
                         fmax(1, round(waits->ramp.fewest)), round(waits->ramp.most),
                         pyro_say_ms(context, waits->ramp.lost_ms));
+    if (waits->requests > 1)
+        text = pyro_say(context,
+                        "%s%s%.0f executors registered %s after their request (median), the slowest one %s after it.",
+                        text.ptr, text.len > 0 ? " " : "", (double)waits->requests, pyro_say_ms(context, waits->median),
+                        pyro_say_ms(context, waits->longest));
     return text;
 }
 
@@ -260,6 +312,12 @@ static void report(struct pyro_rule_context *context, const struct waits *waits)
     if (start >= 1)
         pyro_finding_evidence(context, finding, "first_executor_wait_ms", start,
                               fmin(start, pyro_limit(context, START_ALLOWANCE_MS)), "ms");
+    if (!isnan(waits->asked))
+        pyro_finding_evidence(context, finding, "first_request_ms", waits->asked, (double)NAN, "ms");
+    if (waits->requests > 0) {
+        pyro_finding_evidence(context, finding, "request_wait_median_ms", waits->median, (double)NAN, "ms");
+        pyro_finding_evidence(context, finding, "request_wait_longest_ms", waits->longest, (double)NAN, "ms");
+    }
     if (later > 0)
         pyro_finding_evidence(context, finding, "later_wait_ms", later, 0, "ms");
     pyro_finding_evidence(context, finding, "wait_share", (start + later) / fmax(pyro_app_wall(app), 1), (double)NAN,

@@ -110,7 +110,8 @@ static void executors(void **state)
     struct kit kit;
     const struct pyro_app *app = kit_decode(
         &kit, "{'Event':'SparkListenerExecutorAdded','Timestamp':5,'Executor ID':'1','Executor Info':{'Host':'h',"
-              "'Total Cores':4,'Log Urls':{'a':'b'},'Attributes':{},'Resources':{},'Resource Profile Id':0}}\n"
+              "'Total Cores':4,'Log Urls':{'a':'b'},'Attributes':{},'Resources':{},'Resource Profile Id':0,"
+              "'Registration Time':4,'Request Time':2}}\n"
               "{'Event':'SparkListenerBlockManagerAdded','Block Manager ID':{'Executor ID':'1','Host':'h','Port':1},"
               "'Maximum Memory':4000,'Timestamp':6,'Maximum Onheap Memory':4000}\n"
               "{'Event':'SparkListenerExecutorMetricsUpdate','Executor ID':'1','Metrics Updated':[{'Task ID':1}],"
@@ -126,6 +127,8 @@ static void executors(void **state)
     assert_text(row->host, "h");
     assert_int_equal(row->cores, 4);
     assert_int_equal(row->resource_profile, 0);
+    assert_int_equal(row->requested_ms, 2);
+    assert_int_equal(row->registered_ms, 4);
     assert_int_equal(row->storage_memory_bytes, 4000);
     assert_int_equal(row->heap_peak_bytes, 50);
     assert_int_equal(row->offheap_peak_bytes, 8);

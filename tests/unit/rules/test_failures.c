@@ -276,13 +276,19 @@ static void test_usual_start_is_at_most_low(void **state)
 }
 
 /* The first executors come after two minutes, while work waits for them or before there is any. */
-static struct scene slow_start(bool work_waits)
+static struct scene slow_start_without_end(bool work_waits)
 {
     struct scene scene = scene_new(2, 2);
     scene_stage(&scene, 100, &two_s, 1, NULL, NULL);
     scene.app->application.start_ms -= 120000;
     if (work_waits)
         scene.app->stages.items[0].submitted_ms -= 121000;
+    return scene;
+}
+
+static struct scene slow_start(bool work_waits)
+{
+    struct scene scene = slow_start_without_end(work_waits);
     scene_end(&scene);
     return scene;
 }
@@ -300,6 +306,35 @@ static void test_slow_start_counts(void **state)
     finding = scene_finding(&scene, "resource-wait");
     assert_non_null(finding);
     assert_int_equal(finding->severity, PYRO_SEVERITY_LOW);
+    scene_free(&scene);
+}
+
+/* The log says when executors were asked for: what the driver did before does not count. */
+static void test_requests_say_how_long_executors_took(void **state)
+{
+    (void)state;
+    struct scene scene = slow_start_without_end(true);
+    for (size_t i = 0; i < scene.app->executors.count; i++) {
+        struct pyro_executor *executor = &scene.app->executors.items[i];
+        executor->registered_ms = executor->added_ms;
+        executor->requested_ms = executor->added_ms - 50000 - (int64_t)i * 10000;
+    }
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "resource-wait");
+    assert_non_null(finding);
+    assert_non_null(pyro_slice_find(finding->cause, "available 50.0 s after its request"));
+    assert_non_null(pyro_slice_find(finding->cause, "slowest one 1 min 0 s after it"));
+    assert_in_range(finding->saves.wall_expected_ms, 50000 - 30000 - 500, 50000 - 30000);
+    scene_free(&scene);
+    scene = slow_start_without_end(true);
+    for (size_t i = 0; i < scene.app->executors.count; i++) { /* times that contradict each other say nothing */
+        scene.app->executors.items[i].registered_ms = scene.app->executors.items[i].added_ms;
+        scene.app->executors.items[i].requested_ms = scene.app->executors.items[i].added_ms + 1;
+    }
+    scene_end(&scene);
+    finding = scene_finding(&scene, "resource-wait");
+    assert_non_null(finding);
+    assert_in_range(finding->saves.wall_expected_ms, 122000 - 30000 - 500, 122000 - 30000);
     scene_free(&scene);
 }
 
@@ -467,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_resource_wait_in_the_middle),
         cmocka_unit_test(test_usual_start_is_at_most_low),
         cmocka_unit_test(test_slow_start_counts),
+        cmocka_unit_test(test_requests_say_how_long_executors_took),
         cmocka_unit_test(test_slow_ramp),
         cmocka_unit_test(test_shells_wait_from_their_first_work),
         cmocka_unit_test(test_tasks_before_the_first_executor_deny_it),

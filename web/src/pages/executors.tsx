@@ -18,6 +18,8 @@ interface Row {
     host: Null<string>;
     cores: Null<number>;
     added_ms: Null<number>;
+    requested_ms: Null<number>;
+    registered_ms: Null<number>;
     removed_ms: Null<number>;
     remove_reason: Null<string>;
     tasks: number;
@@ -155,6 +157,13 @@ function Heat({
     );
 }
 
+/** How long it took from its request to its registration, where the log says so. */
+function started(row: Row): string | undefined {
+    if (row.requested_ms === null || row.registered_ms === null || row.registered_ms < row.requested_ms)
+        return undefined;
+    return `registered ${duration(row.registered_ms - row.requested_ms)} after its request`;
+}
+
 function columns(data: Executors): Column<Row>[] {
     const lifetime = (row: Row): number | null =>
         row.added_ms === null ? null : (row.removed_ms ?? data.start_ms + data.steps * data.step_ms) - row.added_ms;
@@ -178,7 +187,8 @@ function columns(data: Executors): Column<Row>[] {
             name: "Added",
             number: true,
             value: (row) => row.added_ms,
-            cell: (row) => (row.added_ms === null ? "-" : offset(row.added_ms - data.start_ms)),
+            cell: (row) =>
+                row.added_ms === null ? "-" : <span title={started(row)}>{offset(row.added_ms - data.start_ms)}</span>,
         },
         {
             name: "Removed",
