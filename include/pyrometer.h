@@ -1128,6 +1128,27 @@ PYRO_API enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size
                                                  const struct pyro_options *options, const struct pyro_writer *writer,
                                                  struct pyro_export_counts *ret_counts, struct pyro_error *error);
 
+/* ---- Applications in the forms of other tools -------------------------------------------------------------------- */
+
+enum pyro_telemetry {
+    PYRO_TELEMETRY_OTLP = 0,       /* spans, events and metrics as OTLP in JSON, a request each line */
+    PYRO_TELEMETRY_PROMETHEUS = 1, /* metrics over time as OpenMetrics with time stamps */
+    PYRO_TELEMETRY_PERFETTO = 2    /* spans as a trace of Perfetto */
+};
+/* "otlp", "prometheus", "perfetto"; NULL beyond the last one. */
+PYRO_API const char *pyro_telemetry_name(enum pyro_telemetry form);
+
+/* Writes an application as the spans and metrics that the Spark plugin sends of a running one, with the same
+ * names and ids (docs/plugin.md): exporting it again makes no second span. `options`: allocator. */
+PYRO_API enum pyro_status pyro_export_telemetry(const pyro_app *app, enum pyro_telemetry form,
+                                                const struct pyro_options *options, const struct pyro_writer *writer,
+                                                struct pyro_error *error);
+
+/* Sends it to a collector of OpenTelemetry, as OTLP over HTTP in JSON; `endpoint` is its address without /v1/traces,
+ * such as http://localhost:4318. PYRO_ERROR_OUTPUT: no answer, or the collector refuses. `options`: allocator. */
+PYRO_API enum pyro_status pyro_send_telemetry(const pyro_app *app, const char *endpoint,
+                                              const struct pyro_options *options, struct pyro_error *error);
+
 /* ---- Flame graphs ------------------------------------------------------------------------------------------------ */
 
 /* Which samples of profilers count. */

@@ -1,7 +1,8 @@
-/* pyrometer export LOG --anonymized */
+/* pyrometer export LOG --anonymized | --to FORM */
 #include "ending.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static int export_log(const struct cli_call *call, const struct cli_loading *options, struct cli_progress *progress,
                       struct cli_output *output)
@@ -25,25 +26,72 @@ static int export_log(const struct cli_call *call, const struct cli_loading *opt
     return CLI_EXIT_OK;
 }
 
+static int export_telemetry(const struct cli_call *call, const struct cli_loading *options,
+                            struct cli_progress *progress, enum pyro_telemetry form, struct cli_output *output)
+{
+    struct pyro_error error = {.size = sizeof(error)};
+    pyro_app *app = NULL;
+    int status = cli_load_one(call, call->arguments[0], options, progress, &app);
+    struct pyro_writer writer = cli_output_writer(output);
+    if (status == CLI_EXIT_OK && pyro_export_telemetry(app, form, &options->work, &writer, &error) != PYRO_OK)
+        status = cli_failure(&error);
+    pyro_app_release(app);
+    return status;
+}
+
+static int send(const struct cli_call *call, const struct cli_loading *options, struct cli_progress *progress,
+                const char *form)
+{
+    struct pyro_error error = {.size = sizeof(error)};
+    pyro_app *app = NULL;
+    if (form == NULL || strcmp(form, "otlp") != 0)
+        return cli_usage_error(call->verb, "--endpoint needs --to otlp");
+    int status = cli_load_one(call, call->arguments[0], options, progress, &app);
+    if (status == CLI_EXIT_OK &&
+        pyro_send_telemetry(app, cli_value(call, "endpoint"), &options->work, &error) != PYRO_OK)
+        status = cli_failure(&error);
+    cli_progress_erase(progress);
+    pyro_app_release(app);
+    return status;
+}
+
+static enum pyro_telemetry form_of(const char *name)
+{
+    enum pyro_telemetry form = PYRO_TELEMETRY_OTLP;
+    while (pyro_telemetry_name(form) != NULL && strcmp(pyro_telemetry_name(form), name) != 0)
+        form++;
+    return form; /* the option takes no other name */
+}
+
 static int run(const struct cli_call *call)
 {
     struct cli_progress progress;
     struct cli_loading options;
     struct cli_output output;
-    if (cli_value(call, "anonymized") == NULL)
-        return cli_usage_error(call->verb, "say what to export: --anonymized");
+    const char *form = cli_value(call, "to");
+    bool anonymized = cli_value(call, "anonymized") != NULL;
+    if (anonymized == (form != NULL))
+        return cli_usage_error(call->verb, "say what to export: --anonymized, or --to and a form");
     if (!cli_load_options(call, &progress, &options))
         return CLI_EXIT_USAGE;
+    if (cli_value(call, "endpoint") != NULL)
+        return send(call, &options, &progress, form);
     int status = cli_result_open(call, &output, NULL);
     if (status != CLI_EXIT_OK)
         return status;
-    status = export_log(call, &options, &progress, &output);
+    status = anonymized ? export_log(call, &options, &progress, &output)
+                        : export_telemetry(call, &options, &progress, form_of(form), &output);
     return cli_result_close(&output, status);
 }
 
 static const struct cli_option options[] = {
     {"anonymized", 0, NULL, NULL, NULL,
      "Write the log without names, paths, queries and hosts. Numbers, structure and Spark's own words stay."},
+    {"to", 0, "FORM", "otlp prometheus perfetto", NULL,
+     "Write the application for another tool: spans, events and metrics as OTLP in JSON (otlp), metrics over time as "
+     "OpenMetrics (prometheus), or spans as a trace for ui.perfetto.dev (perfetto)."},
+    {"endpoint", 0, "URL", NULL, NULL,
+     "Send it to a collector of OpenTelemetry instead, by HTTP: its address without /v1/traces. With --to otlp."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
     CLI_OPTION_TIMINGS,
@@ -58,6 +106,12 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"pyrometer export LOG --anonymized -o shared.log", "A plain event log that can be shared. Check it first."},
     {"pyrometer export LOG --anonymized | zstd -o shared.zst", "The same, compressed."},
+    {"pyrometer export LOG --to otlp -o spans.jsonl",
+     "Spans, events and metrics for a collector's otlpjsonfile receiver."},
+    {"pyrometer export LOG --to otlp --endpoint http://localhost:4318", "The same, to a collector."},
+    {"pyrometer export LOG --to perfetto -o run.pftrace", "A trace for ui.perfetto.dev."},
+    {"pyrometer export LOG --to prometheus -o run.om",
+     "Then: promtool tsdb create-blocks-from openmetrics run.om DATA"},
     {0},
 };
 
@@ -68,7 +122,10 @@ const struct cli_verb_body cli_verb_export = {
     .options = options,
     .choices = "@files",
     .description =
-        "Writes a copy of an event log that can be shown to others. Every word that is not part of the vocabulary of "
+        "With --to, writes an application in the form of another tool, as the Spark plugin sends a running one: the "
+        "same names and ids, so that what is exported twice is one.\n\n"
+        "With --anonymized, writes a copy of an event log that can be shown to others. Every word that is not part of "
+        "the vocabulary of "
         "Spark, Java, Python or SQL is replaced, the same word always by the same replacement. Literals in queries, "
         "hosts and long numbers in texts are replaced too. Measured numbers, times and the structure of jobs, stages "
         "and plans stay, so that the diagnosis stays the same.\n\nEvents that Spark does not define are left out. Row "
