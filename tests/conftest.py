@@ -36,7 +36,7 @@ import oracle  # noqa: E402
 from application import Application, read_application  # noqa: E402
 
 SPARK_TESTS_ARTIFACT = "org.apache.spark:spark-core_2.12:3.5.6:jar:tests"
-pytest_plugins = ["servers.shared"]  # fixtures: servers of the whole suite
+pytest_plugins = ["servers.shared", "servers.watched"]  # fixtures: servers and runs of the whole suite
 NOT_LOGS = {".md", ".tsv", ".txt", ".py", ".json", ".sh"}
 SANITIZERS = bool({"ASAN_OPTIONS", "TSAN_OPTIONS"} & set(os.environ))
 TIME_LIMIT_S = 60.0 if SANITIZERS else 20.0  # of what hangs

@@ -1,5 +1,5 @@
 """Downloads what the tests need, so that no test waits for it: Spark's test logs, pyspark, pandas, OpenSearch,
-YARN, schemas. ./dev runs it.
+YARN, libraries of the Spark plugin, schemas. ./dev runs it.
 
 What cannot be had is named, and left to the tests that need it: they are skipped with the reason.
 """
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import conftest  # noqa: E402
 import schemas  # noqa: E402
-from servers import Unavailable, jars, spark  # noqa: E402
+from servers import Unavailable, jars, plugin, spark  # noqa: E402
 
 
 def attempt(download: Callable[..., Any], *arguments: Any) -> None:
@@ -32,6 +32,7 @@ def main() -> None:
         pool.submit(attempt, spark.arrow_packages)
         pool.submit(attempt, jars.opensearch)
         pool.submit(attempt, jars.yarn)
+        pool.submit(attempt, plugin.jar)
         pool.submit(attempt, conftest.spark_tests)
         pool.submit(attempt, schemas.prepare)
 

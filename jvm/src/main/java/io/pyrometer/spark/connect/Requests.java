@@ -1,0 +1,52 @@
+package io.pyrometer.spark.connect;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** What came with the newest requests of Spark Connect: from the thread of the server to that of the listener. */
+public final class Requests {
+    private static final int MOST = 10_000;
+    private static final Map<String, Request> BY_KEY = new LinkedHashMap<>();
+    private static final AtomicLong MALFORMED = new AtomicLong();
+
+    /** One request to execute something. */
+    public static final class Request {
+        public final long timeMs;
+        /** Null: the request had none. */
+        public final TraceContext context;
+
+        Request(long timeMs, TraceContext context) {
+            this.timeMs = timeMs;
+            this.context = context;
+        }
+    }
+
+    private Requests() {}
+
+    /** @param key the id of the operation, or of the session where the request has no operation */
+    static void add(String key, long timeMs, TraceContext context) {
+        synchronized (BY_KEY) {
+            BY_KEY.putIfAbsent(key, new Request(timeMs, context));
+            if (BY_KEY.size() > MOST) {
+                BY_KEY.remove(BY_KEY.keySet().iterator().next());
+            }
+        }
+    }
+
+    /** The request of an operation, or the newest one of its session; null: none is known. */
+    public static Request find(String operation, String session) {
+        synchronized (BY_KEY) {
+            Request found = operation == null ? null : BY_KEY.get(operation);
+            return found != null || session == null ? found : BY_KEY.get(session);
+        }
+    }
+
+    public static void countMalformed() {
+        MALFORMED.incrementAndGet();
+    }
+
+    public static long malformed() {
+        return MALFORMED.get();
+    }
+}

@@ -1,0 +1,268 @@
+package io.pyrometer.spark.driver;
+
+import io.pyrometer.spark.connect.Requests;
+import io.pyrometer.spark.connect.TraceContext;
+import io.pyrometer.spark.run.Executor;
+import io.pyrometer.spark.run.Query;
+import io.pyrometer.spark.run.Run;
+import io.pyrometer.spark.run.Stage;
+import io.pyrometer.spark.run.Task;
+import io.pyrometer.spark.trace.SpanTree;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** What the plugin does with events, on its own thread: keeps the run and its spans. */
+final class Watcher {
+    private final Run run;
+    private final SpanTree spans;
+    private final int coresOfTask;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final Set<Long> taskCommits = ConcurrentHashMap.newKeySet();
+    private final Map<Long, Write> writes = new HashMap<>();
+    private final Map<Integer, Long> executionOfJob = new HashMap<>();
+    private final Map<String, Long> operations = new HashMap<>();
+
+    /** A SQL execution that writes, and may be committing. */
+    private static final class Write {
+        final CommitMetrics metrics = new CommitMetrics();
+        final Set<Integer> jobs = new HashSet<>();
+        long lastJobEndMs = -1;
+    }
+
+    /** @param spans null: none are wanted */
+    Watcher(Run run, SpanTree spans, int coresOfTask) {
+        this.run = run;
+        this.spans = spans;
+        this.coresOfTask = coresOfTask;
+    }
+
+    private void lag(long eventMs) {
+        if (eventMs > 0) {
+            run.lag(System.currentTimeMillis() - eventMs);
+        }
+    }
+
+    void applicationStarted(long timeMs) {
+        run.begin(timeMs, coresOfTask);
+        lag(timeMs);
+    }
+
+    void applicationEnded(long timeMs) {
+        if (run.ended()) {
+            return;
+        }
+        run.end(timeMs);
+        if (spans != null) {
+            spans.end(timeMs, run.executors());
+        }
+        ended.countDown();
+    }
+
+    /** Whether the end of the application has been taken within that time. */
+    boolean awaitEnd(long ms) throws InterruptedException {
+        return ended.await(ms, TimeUnit.MILLISECONDS);
+    }
+
+    void executorAdded(Executor executor) {
+        boolean first = run.firstExecutorMs() < 0;
+        run.executorAdded(executor);
+        if (spans != null) {
+            spans.executorAdded(executor);
+            if (first) {
+                spans.firstExecutor(run.firstExecutorMs());
+            }
+        }
+        lag(executor.addedMs);
+    }
+
+    void executorRemoved(String id, long timeMs, String reason) {
+        Executor executor = run.executorRemoved(id, timeMs, reason);
+        if (executor != null && spans != null) {
+            spans.executorEnded(executor, timeMs, !isOrdinary(reason));
+        }
+        lag(timeMs);
+    }
+
+    /** Spark asked for it, or the application ended. */
+    private static boolean isOrdinary(String reason) {
+        return reason == null || reason.contains("killed by driver") || reason.contains("decommission")
+                || reason.contains("Command exited with code 0");
+    }
+
+    void executorPeaks(String id, long[] peaks) {
+        run.executorPeaks(id, peaks[0], peaks[1], peaks[2]);
+    }
+
+    void jobStarted(JobStart start) {
+        Requests.Request request = Requests.find(start.operation, start.session);
+        TraceContext context = request == null ? null : request.context;
+        Long asked = start.operation == null ? null : operations.remove(start.operation);
+        long since = request != null ? request.timeMs : asked != null ? asked : -1;
+        if (since > 0 && start.operation != null && (asked != null || request != null)) {
+            run.submitted(Math.max(0, start.timeMs - since));
+        }
+        Write write = writes.get(start.execution);
+        if (write != null) {
+            write.jobs.add(start.id);
+            executionOfJob.put(start.id, start.execution);
+            noteCommitting();
+        }
+        if (spans != null) {
+            spans.jobStarted(start.id, start.timeMs, start.stages, start.execution, start.batch, context, start.description);
+        }
+        lag(start.timeMs);
+    }
+
+    void jobEnded(int id, long timeMs, String error) {
+        Long execution = executionOfJob.remove(id);
+        Write write = execution == null ? null : writes.get(execution);
+        if (write != null) {
+            write.jobs.remove(id);
+            write.lastJobEndMs = timeMs;
+            noteCommitting();
+        }
+        if (spans != null) {
+            spans.jobEnded(id, timeMs, error);
+        }
+        lag(timeMs);
+    }
+
+    /** The write that has committed for longest: no job of it runs, and it has not ended. */
+    private void noteCommitting() {
+        long since = -1;
+        for (Write write : writes.values()) {
+            if (write.metrics.writes() && write.jobs.isEmpty() && write.lastJobEndMs > 0) {
+                since = since < 0 ? write.lastJobEndMs : Math.min(since, write.lastJobEndMs);
+            }
+        }
+        run.committing(since);
+    }
+
+    void stageSubmitted(int id, int attempt, String name, int tasks, long submittedMs) {
+        Stage stage = run.stageSubmitted(id, attempt, name, tasks, submittedMs);
+        if (spans != null) {
+            spans.stageSubmitted(stage);
+        }
+        lag(submittedMs);
+    }
+
+    void stageCompleted(int id, int attempt, long submittedMs, long completedMs, String failure, long commitMs) {
+        Stage stage = run.stageCompleted(id, attempt, submittedMs, completedMs, failure);
+        if (stage != null && spans != null) {
+            spans.stageCompleted(stage);
+        }
+        if (commitMs >= 0) {
+            run.committed(commitMs, Double.NaN);
+        }
+        lag(completedMs);
+    }
+
+    void taskStarted(String executor) {
+        run.taskStarted(executor);
+    }
+
+    void taskEnded(Task task) {
+        run.taskEnded(task);
+        if (spans != null) {
+            spans.taskEnded(task, run.stage(task.stage, task.stageAttempt));
+        }
+        lag(task.finishMs);
+    }
+
+    void sqlStarted(long id, long timeMs, String description, String tags, CommitMetrics commits) {
+        planChanged(id, commits);
+        Requests.Request request = Requests.find(JobStart.after(tags, "_Operation_"), null);
+        if (spans != null) {
+            spans.sqlStarted(id, description, timeMs, request == null ? null : request.context);
+        }
+        lag(timeMs);
+    }
+
+    void planChanged(long id, CommitMetrics commits) {
+        if (commits.writes()) {
+            Write write = writes.computeIfAbsent(id, key -> new Write());
+            write.metrics.jobs.addAll(commits.jobs);
+            write.metrics.tasks.addAll(commits.tasks);
+            taskCommits.addAll(commits.tasks);
+        }
+    }
+
+    void driverUpdates(long execution, Map<Long, Long> updates) {
+        Write write = writes.get(execution);
+        if (write == null) {
+            return;
+        }
+        for (Map.Entry<Long, Long> update : updates.entrySet()) {
+            if (write.metrics.jobs.contains(update.getKey()) && update.getValue() >= 0) {
+                run.committed(Double.NaN, update.getValue());
+            }
+        }
+    }
+
+    void sqlEnded(long id, long timeMs, String error) {
+        Write write = writes.remove(id);
+        if (write != null) {
+            taskCommits.removeAll(write.metrics.tasks);
+            executionOfJob.values().removeIf(each -> each == id);
+            noteCommitting();
+        }
+        if (spans != null) {
+            spans.sqlEnded(id, timeMs, error, write == null ? -1 : write.lastJobEndMs);
+        }
+        lag(timeMs);
+    }
+
+    /** On Spark's thread: what the tasks of a stage took to commit, by its accumulators; -1: it does not write. */
+    long taskCommitMs(Object accumulables) {
+        long sum = -1;
+        for (Long id : taskCommits) {
+            Object found = Scala.get(accumulables, id);
+            Object value = Scala.call(Scala.call(found, "value"), "get");
+            try {
+                sum = value == null ? sum : Math.max(sum, 0) + Long.parseLong(value.toString());
+            } catch (NumberFormatException error) {
+                // not a time
+            }
+        }
+        return sum;
+    }
+
+    void operationStarted(String operation, long timeMs) {
+        if (operation != null && timeMs > 0 && operations.size() < EventQueue.CAPACITY) {
+            operations.put(operation, timeMs);
+        }
+    }
+
+    void batchEnded(String id, String runId, long batch, long startMs, long durationMs, long rows, Consumer<Query> update) {
+        Query query = run.query(id);
+        if (query != null) {
+            synchronized (run) {
+                update.accept(query);
+                query.seenMs = startMs;
+            }
+        }
+        if (spans != null && startMs > 0) {
+            String name = query == null ? id : query.label();
+            spans.batchEnded(runId + '/' + batch, name, startMs, startMs + Math.max(0, durationMs), rows);
+        }
+    }
+
+    void queryEnded(String id) {
+        Query query = run.query(id);
+        if (query != null) {
+            synchronized (run) {
+                query.endedMs = System.currentTimeMillis();
+            }
+        }
+    }
+
+    void fileSystems(Map<String, Double> differences) {
+        run.fileSystems(differences);
+    }
+}

@@ -1,0 +1,117 @@
+package io.pyrometer.spark.otel;
+
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.LinkData;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.data.StatusData;
+import io.pyrometer.spark.trace.Span;
+import java.util.Collections;
+import java.util.List;
+
+/** A span as OpenTelemetry's exporters take it. */
+final class SpanRecord implements SpanData {
+    private final Span span;
+    private final Resource resource;
+    private final Attributes attributes;
+
+    SpanRecord(Span span, Resource resource) {
+        this.span = span;
+        this.resource = resource;
+        attributes = Convert.attributes(span.attributes);
+    }
+
+    @Override
+    public String getName() {
+        return span.name;
+    }
+
+    @Override
+    public SpanKind getKind() {
+        return SpanKind.INTERNAL;
+    }
+
+    @Override
+    public SpanContext getSpanContext() {
+        return SpanContext.create(span.traceId, span.spanId, TraceFlags.getSampled(), TraceState.getDefault());
+    }
+
+    @Override
+    public SpanContext getParentSpanContext() {
+        return span.parentId == null ? SpanContext.getInvalid()
+                : SpanContext.create(span.traceId, span.parentId, TraceFlags.getSampled(), TraceState.getDefault());
+    }
+
+    @Override
+    public StatusData getStatus() {
+        return span.error == null ? StatusData.unset() : StatusData.create(
+                io.opentelemetry.api.trace.StatusCode.ERROR, span.error);
+    }
+
+    @Override
+    public long getStartEpochNanos() {
+        return Convert.nanos(span.startMs);
+    }
+
+    @Override
+    public long getEndEpochNanos() {
+        return Convert.nanos(span.endMs);
+    }
+
+    @Override
+    public Attributes getAttributes() {
+        return attributes;
+    }
+
+    @Override
+    public List<EventData> getEvents() {
+        return Collections.emptyList();
+    }
+
+    @Override
+    public List<LinkData> getLinks() {
+        return Collections.emptyList();
+    }
+
+    @Override
+    public boolean hasEnded() {
+        return true;
+    }
+
+    @Override
+    public int getTotalRecordedEvents() {
+        return 0;
+    }
+
+    @Override
+    public int getTotalRecordedLinks() {
+        return 0;
+    }
+
+    @Override
+    public int getTotalAttributeCount() {
+        return attributes.size();
+    }
+
+    @Override
+    public InstrumentationScopeInfo getInstrumentationScopeInfo() {
+        return Convert.SCOPE;
+    }
+
+    @Override
+    @SuppressWarnings("deprecation")
+    public io.opentelemetry.sdk.common.InstrumentationLibraryInfo getInstrumentationLibraryInfo() {
+        return io.opentelemetry.sdk.common.InstrumentationLibraryInfo.create(Convert.SCOPE.getName(), null);
+    }
+
+    @Override
+    public Resource getResource() {
+        return resource;
+    }
+}

@@ -1,0 +1,68 @@
+package io.pyrometer.spark.conf;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.Test;
+
+public class SettingsTest {
+    private static Settings read(String... pairs) throws Settings.BadSettingException {
+        Map<String, String> conf = new HashMap<>();
+        for (int i = 0; i < pairs.length; i += 2) {
+            conf.put(pairs[i], pairs[i + 1]);
+        }
+        return new Settings(conf::get, conf::get);
+    }
+
+    @Test
+    public void nothingIsOnUnlessAskedFor() throws Settings.BadSettingException {
+        Settings settings = read();
+        assertFalse(settings.otel);
+        assertEquals(Settings.NO_PORT, settings.metricsPort);
+        assertFalse(settings.watches());
+        assertEquals("127.0.0.1", settings.metricsHost);
+        assertEquals("http://localhost:4317", settings.endpoint);
+    }
+
+    @Test
+    public void ownKeysWinOverAliases() throws Settings.BadSettingException {
+        Settings settings = read("spark.opentelemetry.enabled", "true", "OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:1",
+                "spark.otel.exporter.otlp.endpoint", "http://b:1/", "spark.pyrometer.otel.serviceName", "mine",
+                "OTEL_SERVICE_NAME", "other", "OTEL_RESOURCE_ATTRIBUTES", "a=1,b=2", "TRACEPARENT", "00-x");
+        assertTrue(settings.otel);
+        assertEquals("http://b:1", settings.endpoint);
+        assertEquals("mine", settings.serviceName);
+        assertEquals("{a=1, b=2}", settings.resourceAttributes.toString());
+        assertEquals("00-x", settings.traceParent);
+        assertEquals("http://localhost:4318", read("spark.pyrometer.otel.protocol", "http/protobuf").endpoint);
+    }
+
+    @Test
+    public void wrongValuesAreNamed() {
+        String[][] wrong = {
+            {"spark.pyrometer.otel.samplingRatio", "1.5"}, {"spark.pyrometer.otel.protocol", "udp"},
+            {"spark.pyrometer.metrics.port", "70000"}, {"spark.pyrometer.otel.enabled", "yes"},
+            {"spark.pyrometer.otel.endpoint", "collector:4317"}, {"spark.pyrometer.fileSystems.interval", "10 parsecs"},
+            {"spark.pyrometer.otel.exporterType", "zipkin"}, {"spark.pyrometer.otel.resourceAttributes", "a"},
+        };
+        for (String[] pair : wrong) {
+            Settings.BadSettingException error = assertThrows(Settings.BadSettingException.class, () -> read(pair));
+            assertTrue(error.getMessage(), error.getMessage().startsWith(pair[0] + "="));
+        }
+        Settings.BadSettingException error =
+                assertThrows(Settings.BadSettingException.class, () -> read("spark.pyrometer.otel.headers", "secret"));
+        assertFalse("headers hold credentials", error.getMessage().contains("secret"));
+    }
+
+    @Test
+    public void orchestratorsAreFound() throws Settings.BadSettingException {
+        assertEquals("{dag_id=daily, task_id=load.sums, run_id=r}", read("spark.openlineage.parentJobName",
+                "daily.load.sums", "spark.openlineage.parentRunId", "r").orchestrator.toString());
+        assertEquals(Collections.emptyMap(), read().orchestrator);
+    }
+}

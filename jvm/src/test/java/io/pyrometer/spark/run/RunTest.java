@@ -1,0 +1,104 @@
+package io.pyrometer.spark.run;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import io.pyrometer.spark.metrics.Metric;
+import io.pyrometer.spark.metrics.Sample;
+import java.util.Arrays;
+import java.util.Optional;
+import org.junit.Test;
+
+public class RunTest {
+    private final Run run = new Run();
+
+    private static Task task(int stage, long launch, long finish, long output) {
+        Task task = new Task();
+        task.stage = stage;
+        task.executor = "1";
+        task.launchMs = launch;
+        task.finishMs = finish;
+        task.outputBytes = output;
+        task.hasMetrics = true;
+        return task;
+    }
+
+    private Optional<Double> value(long now, Metric metric, String... labels) {
+        return run.samples(now).stream()
+                .filter(sample -> sample.metric == metric && sample.labels.equals(Arrays.asList(labels)))
+                .map((Sample sample) -> sample.value).findFirst();
+    }
+
+    @Test
+    public void phasesAreThoseOfTheReport() {
+        run.begin(1000, 1);
+        assertEquals(4.0, value(5000, Metric.RESOURCE_WAIT).get(), 0);
+        run.executorAdded(new Executor("1", "h", 2, 11_000, -1, -1));
+        run.stageSubmitted(0, 0, "read", 2, 12_000);
+        run.stageSubmitted(1, 0, "write", 2, 14_000);
+        run.taskEnded(task(1, 14_000, 15_000, 100));
+        assertEquals(10.0, value(16_000, Metric.RESOURCE_WAIT).get(), 0);
+        assertEquals(2.0, value(16_000, Metric.PHASE_WRITE).get(), 0);
+        assertEquals(2.0, value(16_000, Metric.PHASE_COMPUTE).get(), 0);
+        assertEquals(1.0, value(16_000, Metric.PHASE_ACTIVE, "io_write").get(), 0);
+        run.stageCompleted(0, 0, 12_000, 18_000, null);
+        run.stageCompleted(1, 0, 14_000, 16_000, null);
+        run.end(21_000);
+        assertEquals(2.0, value(99_000, Metric.PHASE_WRITE).get(), 0);
+        assertEquals(4.0, value(99_000, Metric.PHASE_COMPUTE).get(), 0);
+        assertEquals(0.5, value(99_000, Metric.PHASE_RATIO, "wait").get(), 0);
+    }
+
+    /** A killed attempt that ends after its stage may be the first that says that the stage writes. */
+    @Test
+    public void taskAfterItsStageStillCounts() {
+        run.begin(0, 1);
+        run.stageSubmitted(0, 0, "write", 1, 1000);
+        run.stageCompleted(0, 0, 1000, 3000, null);
+        run.taskEnded(task(0, 1000, 3100, 10));
+        assertEquals(2.0, value(5000, Metric.PHASE_WRITE).get(), 0);
+        assertEquals(0.0, value(5000, Metric.PHASE_COMPUTE).get(), 0);
+    }
+
+    @Test
+    public void whatIsNotKnownIsAbsent() {
+        run.begin(0, 1);
+        for (Metric metric : new Metric[] {Metric.GC_RATIO, Metric.SUBMIT, Metric.FULL_COLLECTIONS, Metric.SLOT_UTILIZATION,
+            Metric.QUEUE_LAG}) {
+            assertFalse(metric.text, value(1000, metric).isPresent());
+        }
+    }
+
+    @Test
+    public void seriesStayFew() {
+        run.begin(0, 1);
+        for (int i = 0; i < 3000; i++) {
+            Executor executor = new Executor(Integer.toString(i), "h", 1, 10, -1, -1);
+            run.executorAdded(executor);
+            Task task = task(i, 10, 20 + i, 0);
+            task.executor = executor.id;
+            task.heapPeakBytes = 1000 + i;
+            task.offHeapPeakBytes = 5;
+            task.shuffleReadBytes = 10;
+            run.stageSubmitted(i, 0, "s", 1, 10);
+            run.taskEnded(task);
+            run.stageCompleted(i, 0, 10, 20 + i, null);
+            run.query("query " + i);
+        }
+        assertTrue(run.samples(1000).size() < 500);
+        assertEquals(Run.STAGES,
+                run.samples(1000).stream().filter(sample -> sample.metric == Metric.STAGE_DURATION).count());
+        assertEquals("stages are shown for five minutes after their end", 0,
+                run.samples(10_000_000).stream().filter(sample -> sample.metric == Metric.STAGE_DURATION).count());
+    }
+
+    @Test
+    public void waitEndsWithTheRegistration() {
+        Executor executor = new Executor("1", "h", 1, 5000, 1000, 4990);
+        assertEquals(4990, executor.cameMs());
+        assertEquals(1000, executor.requestedMs);
+        assertEquals("times that contradict each other are not known", -1,
+                new Executor("1", "h", 1, 5000, 4995, 4990).requestedMs);
+    }
+}

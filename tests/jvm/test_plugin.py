@@ -1,0 +1,97 @@
+"""The plugin in real applications: its metrics are those of the event log, and it never harms the application."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Dict
+
+import pytest
+from conftest import run_command
+from servers import plugin, shared, spark
+
+JOB = Path(__file__).parent / "jobs" / "little.py"
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin")]
+
+
+@pytest.fixture(scope="session")
+def report(watched: plugin.Watched, binary: str) -> Dict[str, Any]:
+    return run_command([binary, "diagnose", str(watched.log), "--format", "json"]).json
+
+
+def test_phases_are_those_of_the_report(watched: plugin.Watched, report: Dict[str, Any]) -> None:
+    wait, compute, write = plugin.phases(report)
+    assert wait > 1 and compute > 0.5 and write > 0.1
+    assert watched.value("spark_resource_wait_seconds") == pytest.approx(wait, abs=0.0011)
+    assert watched.value("spark_phase_compute_seconds") == pytest.approx(compute, abs=0.0011)
+    assert watched.value("spark_phase_io_write_seconds") == pytest.approx(write, abs=0.0011)
+
+
+def test_sums_are_those_of_the_report(watched: plugin.Watched, report: Dict[str, Any]) -> None:
+    totals = report["totals"]
+    tasks = sum(s.value for s in watched.samples if s.name == "spark_tasks_total")
+    assert tasks == totals["tasks"]
+    assert watched.value("spark_tasks_total", state="failed") == totals["failed_tasks"] > 0
+    for name, key in (("spark_gc_seconds_total", "gc_ms"), ("spark_task_run_seconds_total", "run_ms")):
+        assert watched.value(name) == pytest.approx(totals[key] / 1000)
+    for name, key in (("spark_shuffle_read_bytes_total", "shuffle_read_bytes"), ("spark_output_bytes_total", "output_bytes"),
+                      ("spark_shuffle_write_bytes_total", "shuffle_write_bytes"), ("spark_input_bytes_total", "input_bytes")):
+        assert watched.value(name) == totals[key]
+    ended = totals["tasks"] - totals["failed_tasks"] - totals["killed_tasks"]
+    assert sum(s.value for s in watched.samples if s.name == "spark_task_duration_seconds_count") == ended
+
+
+def test_series_are_few_and_named(watched: plugin.Watched) -> None:
+    assert len(watched.samples) < 1000
+    assert all(sample.labels["app_id"] == watched.result["id"] for sample in watched.samples)
+    assert all(sample.labels["app_name"] == 'phases "of" a\\run' for sample in watched.samples)
+    assert len({(s.name, tuple(sorted(s.labels.items()))) for s in watched.samples}) == len(watched.samples)
+
+
+def test_no_name_is_one_of_sparks_own(watched: plugin.Watched) -> None:
+    """Both may be scraped as one target."""
+    own, executors = watched.result["servlet"]
+    names = {line.split("{")[0] for text in (own, executors) for line in text.splitlines() if line and line[0] != "#"}
+    assert len(names) > 100
+    assert not names & {sample.name for sample in watched.samples}
+
+
+def test_sparks_metrics_system_has_them(watched: plugin.Watched) -> None:
+    """So that JMX and its other sinks do."""
+    name = "plugin_io_pyrometer_spark_PyrometerPlugin_spark_resource_wait_seconds_Value"
+    (line,) = [line for line in watched.result["servlet"][0].splitlines() if f"{name}{{" in line]
+    assert float(line.rsplit(" ", 1)[1]) == watched.value("spark_resource_wait_seconds")
+
+
+def test_endpoint_is_on_loopback(watched: plugin.Watched) -> None:
+    assert watched.result["address"].startswith("http://127.0.0.1:")
+
+
+def test_nothing_is_lost(watched: plugin.Watched) -> None:
+    assert watched.value("spark_events_dropped_total", queue="pyrometer") == 0
+    assert watched.value("spark_executors", state="running") == 2
+    assert watched.value("spark_executors", state="pending") == 0
+
+
+@pytest.mark.parametrize("key, value, said", [
+    ("spark.pyrometer.otel.samplingRatio", "1.5", "a number from 0 to 1"),
+    ("spark.pyrometer.otel.protocol", "udp", "grpc or http/protobuf"),
+])
+def test_wrong_settings_turn_it_off(key: str, value: str, said: str, tmp_path: Path) -> None:
+    shared.home_or_skip()
+    shared.or_skip(plugin.jar)
+    run = plugin.run(spark.SPARK_3, JOB, tmp_path / "run", {key: value, "spark.master": "local[1]"})
+    assert run.samples == []
+    assert run.output.count(f"{key}={value}: expected {said}") == 1
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+def test_collector_that_is_down_harms_nothing(protocol: str, tmp_path: Path) -> None:
+    shared.home_or_skip()
+    shared.or_skip(plugin.jar)
+    conf = {"spark.pyrometer.otel.enabled": "true", "spark.pyrometer.otel.endpoint": "http://127.0.0.1:1",
+            "spark.pyrometer.otel.protocol": protocol, "spark.master": "local[1]"}
+    run = plugin.run(spark.SPARK_3, JOB, tmp_path / "run", conf)
+    assert run.value("spark_telemetry_spans_total", state="exported") == 0
+    ends = [json.loads(line) for line in run.log.read_text(encoding="utf-8").splitlines()[-1:]]
+    assert ends[0]["Event"] == "SparkListenerApplicationEnd"
