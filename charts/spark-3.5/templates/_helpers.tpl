@@ -1,0 +1,53 @@
+{{- define "spark.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "spark.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- else if contains (include "spark.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "spark.name" .) | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "spark.labels" -}}
+app.kubernetes.io/name: {{ include "spark.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{- define "spark.selector" -}}
+app.kubernetes.io/name: {{ include "spark.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "spark.serviceAccount" -}}
+{{- default (ternary (include "spark.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name -}}
+{{- end -}}
+
+{{- define "spark.claim" -}}
+{{- default (printf "%s-events" (include "spark.fullname" .)) .Values.eventLog.existingClaim -}}
+{{- end -}}
+
+{{/* Whether the plugin watches anything. */}}
+{{- define "spark.watched" -}}
+{{- if or .Values.monitoring.openTelemetry.enabled .Values.monitoring.metrics.enabled .Values.monitoring.s3aMetrics.enabled -}}true{{- end -}}
+{{- end -}}
+
+{{/* Spark Connect's plugin, ours, and the user's own, each once. */}}
+{{- define "spark.plugins" -}}
+{{- $plugins := list "org.apache.spark.sql.connect.SparkConnectPlugin" -}}
+{{- if include "spark.watched" . -}}
+{{- $plugins = append $plugins "io.pyrometer.spark.PyrometerPlugin" -}}
+{{- end -}}
+{{- with index .Values.connect.conf "spark.plugins" -}}
+{{- range splitList "," . -}}
+{{- $plugins = append $plugins (trim .) -}}
+{{- end -}}
+{{- end -}}
+{{- $plugins | uniq | join "," -}}
+{{- end -}}
