@@ -73,6 +73,16 @@ def test_plugins_are_joined(helm: str) -> None:
         "org.apache.spark.sql.connect.SparkConnectPlugin", "io.pyrometer.spark.PyrometerPlugin", "my.Plugin"]
 
 
+def test_connect_starts_once(helm: str) -> None:
+    """In Spark 3.5 its own server class and Connect's plugin would both listen on the port."""
+    for sets in ((), ("monitoring.metrics.enabled=false",)):
+        documents = rendered(helm, *sets)
+        deployment = one(documents, "Deployment", "spark-spark-3-5")
+        command = deployment["spec"]["template"]["spec"]["containers"][0]["command"]
+        by_class = "org.apache.spark.sql.connect.service.SparkConnectServer" in command
+        assert by_class != ("SparkConnectPlugin" in conf(documents).get("spark.plugins", ""))
+
+
 def test_open_telemetry_values_reach_the_plugin(helm: str) -> None:
     found = conf(rendered(helm, "monitoring.openTelemetry.enabled=true", "monitoring.openTelemetry.resourceAttributes.team=data"))
     assert found["spark.pyrometer.otel.endpoint"] == "http://otel-collector:4317"

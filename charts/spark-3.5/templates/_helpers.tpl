@@ -38,11 +38,12 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- if or .Values.monitoring.openTelemetry.enabled .Values.monitoring.metrics.enabled .Values.monitoring.s3aMetrics.enabled -}}true{{- end -}}
 {{- end -}}
 
-{{/* Spark Connect's plugin, ours, and the user's own, each once. */}}
+{{/* Spark Connect's plugin, ours, and the user's own, each once. Without ours, Spark's own server class starts Connect: in 3.5 it
+     cannot run next to Connect's plugin. */}}
 {{- define "spark.plugins" -}}
-{{- $plugins := list "org.apache.spark.sql.connect.SparkConnectPlugin" -}}
+{{- $plugins := list -}}
 {{- if include "spark.watched" . -}}
-{{- $plugins = append $plugins "io.pyrometer.spark.PyrometerPlugin" -}}
+{{- $plugins = list "org.apache.spark.sql.connect.SparkConnectPlugin" "io.pyrometer.spark.PyrometerPlugin" -}}
 {{- end -}}
 {{- with index .Values.connect.conf "spark.plugins" -}}
 {{- range splitList "," . -}}
@@ -50,4 +51,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end -}}
 {{- $plugins | uniq | join "," -}}
+{{- end -}}
+
+{{- define "spark.main" -}}
+{{- if include "spark.watched" . -}}io.pyrometer.spark.connect.ConnectServer{{- else -}}org.apache.spark.sql.connect.service.SparkConnectServer{{- end -}}
 {{- end -}}
