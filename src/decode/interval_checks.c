@@ -254,6 +254,17 @@ static size_t check_row(struct pyro_app *app, int64_t *from, int64_t *to)
     return aside;
 }
 
+/* What the event of an executor repeats of other clocks; none of it where the event's own time was set aside. */
+static void check_requests(struct pyro_app *app)
+{
+    for (size_t i = 0; i < app->executors.count; i++) {
+        struct pyro_executor *executor = &app->executors.items[i];
+        check_row(app, &executor->requested_ms, &executor->registered_ms);
+        if (executor->added_ms == PYRO_NONE)
+            executor->requested_ms = executor->registered_ms = PYRO_NONE;
+    }
+}
+
 static void check_rows(struct pyro_app *app, size_t *aside)
 {
     uint64_t checked = 0;
@@ -266,6 +277,7 @@ static void check_rows(struct pyro_app *app, size_t *aside)
         checked += times->group == OF_COPIES ? 0 : (times->to ? 2 : 1) * (uint64_t)rows.count;
     }
     app->integrity.checked_times = checked;
+    check_requests(app);
 }
 
 /* Time of collections, since an executor began: several collectors at once, but not for longer than the application. */

@@ -333,7 +333,7 @@ class Accounts:
             written[task.stage] = written.get(task.stage, 0) + task.output_bytes
         writing = [span for key, span in self.stage_intervals.items() if written.get(key, 0) > 0]
         others = [span for key, span in self.stage_intervals.items() if written.get(key, 0) <= 0]
-        added = [executor.registered or executor.added or 0 for executor in self.app.executors.values()]
+        added = [0 if executor.added is None else executor.registered or 0 for executor in self.app.executors.values()]
         write_ms = union_length(writing)
         return {
             "wait_ms": self.clamp(min(added), self.end)[0] - self.start if added else 0,
