@@ -246,6 +246,26 @@ def test_every_form_of_numbers_and_texts(tmp_path: Path, compressed: bool) -> No
     assert [row[1:] for row in found if row[0] == "facts"] == [["7", "0", "1", "1"]]  # one event is unknown, one stack missing
 
 
+@pytest.mark.parametrize("tag, task", [
+    ("stageId=1,stageAttempt=0,partition=2,taskId=7,attempt=0,status=SUCCESS", ("7", "1", "0")),
+    ("stage=3, partition=0, task_attempt_id=12", ("12", "3", "")),
+    ("taskId=99999999999999999999", None),  # not a number of a task
+    ("taskId=7x", None),
+    ("taskId", None),
+    ("stageId=1", None),
+    ("", None),
+])
+def test_spans_that_name_their_task(tmp_path: Path, tag: str, task: Any) -> None:
+    path = tmp_path / "made.jfr"
+    chunk = example()
+    chunk.event("profiler.Span", chunk.long(START_TICKS + 500), chunk.long(2_000), chunk.long(2), chunk.text(tag))
+    path.write_bytes(chunk.bytes())
+    found = rows(path)
+    owners = [tuple(row[1:6]) for row in found if row[0] == "owner"]
+    assert owners == ([(str(START_NS + 500), str(START_NS + 2500), *task)] if task else [])
+    assert sum(row[1] == "task" for row in found if row[0] == "span") == (task is not None)
+
+
 def test_chunks_of_one_file(tmp_path: Path) -> None:
     path = tmp_path / "three.jfr"
     path.write_bytes(example().bytes() + example(False).bytes() + example().bytes())

@@ -258,6 +258,48 @@ bool pyro_profile_task_of_name(struct pyro_slice name, struct pyro_profile_task 
     return true;
 }
 
+/* Which number a key of a tag is: SPARK-59487 and other profilers spell them in several ways. */
+static int64_t *number_of_key(struct pyro_slice key, struct pyro_profile_task *task)
+{
+    static const char *const tasks[] = {"taskId", "taskAttemptId", "task_attempt_id", "task_id", "tid", "TID"};
+    static const char *const stages[] = {"stageId", "stage_id", "stage"};
+    static const char *const attempts[] = {"stageAttempt", "stageAttemptNumber", "stage_attempt",
+                                           "stage_attempt_number"};
+    for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++)
+        if (pyro_slice_is(key, tasks[i]))
+            return &task->task;
+    for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+        if (pyro_slice_is(key, stages[i]))
+            return &task->stage;
+    for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++)
+        if (pyro_slice_is(key, attempts[i]))
+            return &task->stage_attempt;
+    return NULL;
+}
+
+bool pyro_profile_task_of_tag(struct pyro_slice tag, struct pyro_profile_task *ret)
+{
+    struct pyro_profile_task task = {PYRO_NONE, PYRO_NONE, PYRO_NONE, "named"};
+    const char *at = tag.ptr, *end = tag.ptr ? tag.ptr + tag.len : NULL;
+    while (at < end) {
+        const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
+        const char *equals = memchr(at, '=', (size_t)(stop - at));
+        if (!equals)
+            return false;
+        while (at < equals && *at == ' ')
+            at++;
+        int64_t *number = number_of_key((struct pyro_slice){at, (size_t)(equals - at)}, &task);
+        const char *value = equals + 1;
+        if (number && (!take_number(&value, stop, number) || value != stop))
+            return false;
+        at = comma ? comma + 1 : end;
+    }
+    if (task.task == PYRO_NONE)
+        return false;
+    *ret = task;
+    return true;
+}
+
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
 /* Splits ":LINE" off the end; false: there is none. A line that would not read back the same is part of the text. */

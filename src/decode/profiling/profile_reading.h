@@ -72,6 +72,9 @@ bool pyro_profile_owned(struct pyro_profile_reading *reading, int32_t thread, co
 /* What the name of a thread says: "Executor task launch worker for task 7", "... for task 0.0 in stage 1.0 (TID 7)".
  * False: nothing. */
 bool pyro_profile_task_of_name(struct pyro_slice name, struct pyro_profile_task *ret);
+/* What the tag of a span says, as Spark's profilers write it: "stageId=1,stageAttempt=0,...,taskId=7,status=SUCCESS".
+ * False: it is not about a task. */
+bool pyro_profile_task_of_tag(struct pyro_slice tag, struct pyro_profile_task *ret);
 /* A frame as profilers write it: FILE.py:FUNCTION:LINE, FUNCTION (FILE.py:LINE), CLASS.METHOD:LINE, any text.
  * `language`: of what is not Python's. */
 int32_t pyro_profile_frame_row(struct pyro_profile_reading *reading, struct pyro_slice text,

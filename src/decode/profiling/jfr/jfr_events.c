@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers/saturate.h"
 #include "decode/profiling/jfr/chunk.h"
 
 /* The first fields of every event that has them. */
@@ -194,9 +195,20 @@ static bool take_socket_write(struct pyro_jfr_chunk *chunk, const struct pyro_jf
     return take_socket(chunk, values, PYRO_SPAN_SOCKET_WRITE);
 }
 
+/* FIRST: the tag. Those of Spark's profilers say whose work the thread did. */
 static bool take_profiler_span(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
 {
-    return add_span(chunk, values, PYRO_SPAN_PROFILER_SPAN, pyro_jfr_text(chunk, &values[FIRST]), PYRO_NONE);
+    struct pyro_slice tag = pyro_jfr_text(chunk, &values[FIRST]);
+    struct pyro_profile_task task;
+    if (!pyro_profile_task_of_tag(tag, &task))
+        return add_span(chunk, values, PYRO_SPAN_PROFILER_SPAN, tag, PYRO_NONE);
+    int64_t start_ns = pyro_jfr_time(chunk, &values[START]), duration_ns = pyro_jfr_duration(chunk, &values[DURATION]);
+    int32_t thread = pyro_jfr_thread_row(chunk, &values[THREAD]);
+    return thread >= 0 && add_span(chunk, values, PYRO_SPAN_TASK, tag, task.task) &&
+           pyro_profile_owned(chunk->reading, thread, &task, start_ns,
+                              duration_ns == PYRO_NONE || start_ns == PYRO_NONE
+                                  ? PYRO_NONE
+                                  : pyro_add_saturating(start_ns, duration_ns));
 }
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
