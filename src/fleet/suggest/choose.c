@@ -176,7 +176,8 @@ static bool is_worth_its_cost(const struct choosing *choosing, const struct pyro
 {
     const struct pyro_candidate *current = &choosing->result->current;
     int model = choosing->models.best_unseen;
-    if (!is_unseen(candidate) || model < 0 || !current->known || cost_of(choosing, candidate) <= cost_of(choosing, current))
+    if (!is_unseen(candidate) || model < 0 || !current->known ||
+        cost_of(choosing, candidate) <= cost_of(choosing, current))
         return true;
     double error = choosing->models.fits[model].unseen.error;
     return candidate->wall.expected_ms <= current->wall.expected_ms * (1 - fmin(error, 1));

@@ -169,8 +169,8 @@ static bool find_first(struct search *search, double *usual)
     return true;
 }
 
-/* What very first tasks took longer than those of their stage that were first there for the second time, or later; where
- * no stage has any to compare with, what they usually do. */
+/* What very first tasks took longer than those of their stage that were first there for the second time, or later;
+ * where no stage has any to compare with, what they usually do. */
 static double find_cold(const struct search *search, size_t cold)
 {
     const struct pyro_predicted_run *run = search->run;

@@ -14,9 +14,9 @@
 #define USUAL_SHARE 0.05
 /* A spill writes and reads its rows again: bytes in memory for each second of a task. */
 #define SPILLED_PER_SECOND (100 * MIB)
-/* What a Python worker takes to start, beyond what a task with a kept one takes: as a fork of a process that has imported
- * Spark's part of Python (to call functions of SQL, and of RDDs: two programs of 120 tasks were as fast either way), and
- * without. */
+/* What a Python worker takes to start, beyond what a task with a kept one takes: as a fork of a process that has
+ * imported Spark's part of Python (to call functions of SQL, and of RDDs: two programs of 120 tasks were as fast either
+ * way), and without. */
 #define FORK_MS     50.0
 #define FORK_RDD_MS 5.0
 #define START_MS    1000.0
