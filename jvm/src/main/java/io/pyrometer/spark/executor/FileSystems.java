@@ -107,10 +107,12 @@ public final class FileSystems {
     }
 
     private static void readCounters(Map<String, Double> now, String scheme, Map<String, Long> counters) {
+        // Of an upload in parts, S3A counts the last part twice as bytes of the stream, but once as bytes of objects.
+        String written = counters.containsKey("object_put_bytes") ? "object_put_bytes" : "stream_write_bytes";
         counters.forEach((name, value) -> {
             if (name.equals("stream_read_bytes")) {
                 add(now, value, scheme, Metric.FILE_BYTES, "read");
-            } else if (name.equals("stream_write_bytes")) {
+            } else if (name.equals(written)) {
                 add(now, value, scheme, Metric.FILE_BYTES, "written");
             } else if (name.equals("store_io_retry")) {
                 add(now, value, scheme, Metric.FILE_RETRIES);

@@ -1,0 +1,53 @@
+"""Statistics of S3A in a real application that writes to a real S3 server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Tuple
+
+import pytest
+from servers import plugin, s3, shared, spark
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin")]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Tuple[plugin.Watched, int]:
+    """A run, and how many bytes of objects there were after it."""
+    shared.home_or_skip()
+    shared.or_skip(plugin.jar)
+    with shared.or_skip(s3.S3) as server:
+        libraries = shared.or_skip(s3.libraries)
+        conf = {**server.conf(), "spark.jars": f"{plugin.jar()},{libraries}", "spark.pyrometer.fileSystems.interval": "1s"}
+        script = Path(__file__).parent / "jobs" / "objects.py"
+        run = plugin.run(spark.SPARK_3, script, tmp_path_factory.mktemp("objects") / "run", conf)
+        size = sum(path.stat().st_size for path in (server.root / "bucket").rglob("*") if path.is_file())
+        return run, size
+
+
+def test_bytes_are_those_of_the_objects(written: Tuple[plugin.Watched, int]) -> None:
+    run, size = written
+    assert size > 10 << 20
+    assert run.value("spark_filesystem_bytes_total", filesystem="s3a", direction="written") == pytest.approx(size, rel=0.01)
+    assert run.value("spark_filesystem_bytes_total", filesystem="s3a", direction="read") > size / 2
+
+
+def test_operations_and_durations(written: Tuple[plugin.Watched, int]) -> None:
+    run, _ = written
+    counts = {s.labels["operation"]: s.value for s in run.samples if s.name == "spark_filesystem_operations_total"
+              and s.labels["filesystem"] == "s3a"}
+    assert counts["op_create"] >= 5 and sum(counts.values()) > 20
+    seconds = {s.labels["operation"]: s.value for s in run.samples if s.name == "spark_filesystem_operation_seconds_total"}
+    timed = {s.labels["operation"]: s.value for s in run.samples if s.name == "spark_filesystem_timed_operations_total"}
+    assert seconds and seconds.keys() == timed.keys() and all(value >= 0 for value in seconds.values())
+
+
+def test_multipart_uploads(written: Tuple[plugin.Watched, int]) -> None:
+    run, _ = written
+    states = {s.labels["state"]: s.value for s in run.samples if s.name == "spark_filesystem_multipart_uploads_total"}
+    assert states["begun"] >= 1
+
+
+def test_what_did_not_happen_is_not_there_or_zero(written: Tuple[plugin.Watched, int]) -> None:
+    run, _ = written
+    assert all(s.value == 0 for s in run.samples if s.name == "spark_filesystem_throttles_total")
