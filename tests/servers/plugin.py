@@ -20,6 +20,7 @@ SOURCES = conftest.ROOT / "jvm"
 PLUGIN = "io.pyrometer.spark.PyrometerPlugin"
 INTERCEPTOR = "io.pyrometer.spark.connect.TraceContextInterceptor"
 TIME_LIMIT_S = 600
+UNREACHABLE = re.compile(r"[Cc]ould not (?:be resolved|resolve|transfer|find) |Unknown host|Connection refused")
 SAMPLE = re.compile(r'^([a-z_]+)\{(.*)\} (\S+)$')
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 
@@ -48,7 +49,7 @@ def jar() -> Path:
             stamp.unlink(missing_ok=True)
             command = ["mvn", "-q", "-B", "-f", str(SOURCES / "pom.xml"), f"-Dbuild.folder={folder / 'target'}", "package"]
             run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=TIME_LIMIT_S)
-            if run.returncode != 0 and "Could not resolve dependencies" in run.stdout:
+            if run.returncode != 0 and UNREACHABLE.search(run.stdout):
                 raise Unavailable(f"the plugin cannot be built: {run.stdout[-300:]}")
             assert run.returncode == 0, run.stdout[-4000:]
             stamp.write_text(fingerprint(), encoding="utf-8")
