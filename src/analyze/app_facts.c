@@ -207,6 +207,12 @@ double pyro_slots_between(const struct pyro_app *app, const struct pyro_stage *s
     return length > 0 ? sum / length : at_once;
 }
 
+int64_t pyro_executor_came_ms(const struct pyro_executor *executor)
+{
+    bool told = executor->registered_ms > 0 && executor->registered_ms < executor->added_ms;
+    return told ? executor->registered_ms : executor->added_ms;
+}
+
 int64_t pyro_executor_start_ms(const struct pyro_executor *executor)
 {
     int64_t from = executor->requested_ms, to = executor->registered_ms;

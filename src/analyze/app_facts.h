@@ -67,6 +67,8 @@ double pyro_app_slot_memory(const struct pyro_app *app);
  * 0 when the log has no executors. */
 double pyro_slots_between(const struct pyro_app *app, const struct pyro_stage *stage, int64_t from, int64_t to);
 
+/* When an executor registered, or else its event; PYRO_NONE: unknown. */
+int64_t pyro_executor_came_ms(const struct pyro_executor *executor);
 /* From the request for an executor to its registration, ms. PYRO_NONE: the log does not say (Spark before 3.4,
  * executors that are not asked for one by one), or what it says contradicts itself. */
 int64_t pyro_executor_start_ms(const struct pyro_executor *executor);

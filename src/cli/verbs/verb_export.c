@@ -125,8 +125,8 @@ const struct cli_verb_body cli_verb_export = {
         "With --to, writes an application in the form of another tool, as the Spark plugin sends a running one: the "
         "same names and ids, so that what is exported twice is one.\n\n"
         "With --anonymized, writes a copy of an event log that can be shown to others. Every word that is not part of "
-        "the vocabulary of "
-        "Spark, Java, Python or SQL is replaced, the same word always by the same replacement. Literals in queries, "
+        "the vocabulary of Spark, Java, Python or SQL is replaced, the same word always by the same replacement. "
+        "Literals in queries, "
         "hosts and long numbers in texts are replaced too. Measured numbers, times and the structure of jobs, stages "
         "and plans stay, so that the diagnosis stays the same.\n\nEvents that Spark does not define are left out. Row "
         "counts and sizes stay: if these are secret, do not share the log.",

@@ -23,16 +23,21 @@ struct writing {
     size_t rows; /* of the request that is open */
 };
 
-static void attribute(struct pyro_strbuf *to, const char *key, struct pyro_slice value)
+/* `kind` is what OTLP calls values of a type. */
+static void put(struct pyro_strbuf *to, const char *key, const char *kind, struct pyro_slice value)
 {
-    if (!value.ptr)
-        return;
     pyro_compact_begin(to, NULL, '{');
     pyro_compact_string(to, "key", key);
     pyro_compact_begin(to, "value", '{');
-    pyro_compact_text(to, "stringValue", value);
+    pyro_compact_text(to, kind, value);
     pyro_compact_end(to, '}');
     pyro_compact_end(to, '}');
+}
+
+static void attribute(struct pyro_strbuf *to, const char *key, struct pyro_slice value)
+{
+    if (value.ptr)
+        put(to, key, "stringValue", value);
 }
 
 /* 64 bits are texts in JSON. */
@@ -42,12 +47,7 @@ static void number(struct pyro_strbuf *to, const char *key, int64_t value)
         return;
     char text[24];
     snprintf(text, sizeof(text), "%" PRId64, value);
-    pyro_compact_begin(to, NULL, '{');
-    pyro_compact_string(to, "key", key);
-    pyro_compact_begin(to, "value", '{');
-    pyro_compact_string(to, "intValue", text);
-    pyro_compact_end(to, '}');
-    pyro_compact_end(to, '}');
+    put(to, key, "intValue", pyro_slice_from(text));
 }
 
 static void time_of(struct pyro_strbuf *to, const char *name, int64_t ms)

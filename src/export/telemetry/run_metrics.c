@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "analyze/accounts/marks.h"
+#include "analyze/accounts/phases.h"
 #include "analyze/app_facts.h"
 
 const struct pyro_run_metric_row pyro_run_metric_rows[PYRO_METRIC_COUNT] = {
@@ -113,46 +113,19 @@ static void add_executors(const struct series *series)
 
 /* ---- phases ------------------------------------------------------------------------------------------------------ */
 
-enum { WRITE_START, WRITE_END, OTHER_START, OTHER_END };
-
-/* As pyro_analyze_phases(), up to each time. */
-static bool add_phases(const struct series *series)
+static bool add_phases(const struct series *series, struct pyro_arena *arena)
 {
-    const struct pyro_app *app = series->app;
-    struct pyro_marks marks;
-    pyro_marks_init(&marks, app->allocator, 2 * app->stages.count);
-    for (size_t i = 0; i < app->stages.count; i++) {
-        uint64_t from, to;
-        bool writes = app->stages.items[i].output_bytes > 0;
-        if (!pyro_stage_interval(&series->window, &app->stages.items[i], &from, &to))
-            continue;
-        pyro_marks_add(&marks, from, writes ? WRITE_START : OTHER_START, i);
-        pyro_marks_add(&marks, to, writes ? WRITE_END : OTHER_END, i);
+    uint64_t *until = pyro_arena_array(arena, series->count, sizeof(*until));
+    struct pyro_phase_lengths *lengths = pyro_arena_array(arena, series->count, sizeof(*lengths));
+    for (size_t i = 0; until && i < series->count; i++)
+        until[i] = pyro_window_at(&series->window, series->times[i]);
+    if (!until || !lengths || !pyro_phases_until(series->app, &series->window, until, series->count, lengths))
+        return false;
+    for (size_t i = 0; i < series->count; i++) {
+        values_of(series, PYRO_METRIC_WRITE)[i] = (double)lengths[i].write_ms / 1e3;
+        values_of(series, PYRO_METRIC_COMPUTE)[i] = (double)lengths[i].compute_ms / 1e3;
     }
-    bool done = pyro_marks_finish(&marks);
-    uint64_t now = 0, writing = 0, others = 0, write_ms = 0, compute_ms = 0;
-    size_t next = 0;
-    for (size_t i = 0; done && i < series->count; i++) {
-        uint64_t at = pyro_window_at(&series->window, series->times[i]);
-        for (; now < at || (next < marks.list.count && marks.list.items[next].at <= at);) {
-            bool mark = next < marks.list.count && marks.list.items[next].at <= at;
-            uint64_t until = mark ? marks.list.items[next].at : at;
-            write_ms += writing > 0 ? until - now : 0;
-            compute_ms += writing == 0 && others > 0 ? until - now : 0;
-            now = until;
-            if (!mark)
-                break;
-            unsigned kind = (unsigned)marks.list.items[next++].kind;
-            writing += kind == WRITE_START;
-            writing -= kind == WRITE_END;
-            others += kind == OTHER_START;
-            others -= kind == OTHER_END;
-        }
-        values_of(series, PYRO_METRIC_WRITE)[i] = (double)write_ms / 1e3;
-        values_of(series, PYRO_METRIC_COMPUTE)[i] = (double)compute_ms / 1e3;
-    }
-    pyro_marks_done(&marks);
-    return done;
+    return true;
 }
 
 static void add_waits(const struct series *series)
@@ -182,7 +155,7 @@ const double *pyro_run_metrics(const struct pyro_app *app, const int64_t *times,
     for (unsigned metric = PYRO_METRIC_SUCCEEDED; metric < PYRO_METRIC_COUNT; metric++)
         accumulate(&series, metric);
     add_executors(&series);
-    if (!add_phases(&series))
+    if (!add_phases(&series, arena))
         return NULL;
     add_waits(&series);
     return series.values;

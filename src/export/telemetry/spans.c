@@ -6,14 +6,11 @@
 
 #include "analyze/app_facts.h"
 #include "analyze/scratch.h"
+#include "base/collections/hash.h"
 #include "base/memory/allocator.h"
 #include "base/numbers/saturate.h"
 #include "base/strings/intern.h"
 #include "text/escape.h"
-
-/* FNV-1a of 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
-#define FNV_BASIS UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
 
 struct batch {
     struct pyro_slice run;
@@ -32,15 +29,10 @@ struct walk {
     bool go_on;
 };
 
-static uint64_t fnv(uint64_t hash, struct pyro_slice text)
+/* Of two texts, one behind the other; never 0, which no id may be. */
+static uint64_t hash_of(struct pyro_slice first, struct pyro_slice second)
 {
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ (unsigned char)text.ptr[i]) * FNV_PRIME;
-    return hash;
-}
-
-static uint64_t not_zero(uint64_t hash)
-{
+    uint64_t hash = pyro_fnv(pyro_fnv(PYRO_FNV, first.ptr, first.len), second.ptr, second.len);
     return hash == 0 ? 1 : hash;
 }
 
@@ -53,16 +45,16 @@ static struct pyro_slice identity(const struct pyro_app *app)
 void pyro_app_trace_id(const struct pyro_app *app, char ret[PYRO_TRACE_ID_HEX])
 {
     struct pyro_slice id = identity(app);
-    uint64_t high = fnv(fnv(FNV_BASIS, PYRO_SLICE_LITERAL("trace/")), id),
-             low = fnv(fnv(FNV_BASIS, PYRO_SLICE_LITERAL("pyrometer/")), id);
-    snprintf(ret, PYRO_TRACE_ID_HEX, "%016" PRIx64 "%016" PRIx64, not_zero(high), not_zero(low));
+    snprintf(ret, PYRO_TRACE_ID_HEX, "%016" PRIx64 "%016" PRIx64, hash_of(PYRO_SLICE_LITERAL("trace/"), id),
+             hash_of(PYRO_SLICE_LITERAL("pyrometer/"), id));
 }
 
-/* `what`: printf-like, such as "stage/3/0". */
+/* `what`: such as "stage/3/0". */
 static void make_id(const struct walk *walk, char ret[PYRO_SPAN_ID_HEX], const char *what)
 {
-    uint64_t hash = fnv(fnv(fnv(FNV_BASIS, walk->application), PYRO_SLICE_LITERAL("/")), pyro_slice_from(what));
-    snprintf(ret, PYRO_SPAN_ID_HEX, "%016" PRIx64, not_zero(hash));
+    char text[516];
+    snprintf(text, sizeof(text), "/%s", what);
+    snprintf(ret, PYRO_SPAN_ID_HEX, "%016" PRIx64, hash_of(walk->application, pyro_slice_from(text)));
 }
 
 static void make_number_id(const struct walk *walk, char ret[PYRO_SPAN_ID_HEX], const char *kind, int64_t number)
@@ -115,12 +107,6 @@ static struct pyro_app_span child_of_application(const struct walk *walk, enum p
 
 /* ---- executors --------------------------------------------------------------------------------------------------- */
 
-static int64_t came(const struct pyro_executor *executor)
-{
-    bool told = executor->registered_ms > 0 && executor->registered_ms <= executor->added_ms;
-    return told ? executor->registered_ms : executor->added_ms;
-}
-
 static void give_executors(struct walk *walk)
 {
     const struct pyro_app *app = walk->app;
@@ -128,10 +114,11 @@ static void give_executors(struct walk *walk)
     for (size_t i = 0; i < app->executors.count; i++) {
         const struct pyro_executor *executor = &app->executors.items[i];
         struct pyro_slice id = shortened(executor->id);
-        if (executor->added_ms != PYRO_NONE && (first == PYRO_NONE || came(executor) < first))
-            first = came(executor);
+        int64_t came = pyro_executor_came_ms(executor);
+        if (came != PYRO_NONE && (first == PYRO_NONE || came < first))
+            first = came;
         struct pyro_app_span span = child_of_application(walk, PYRO_SPAN_OF_EXECUTOR, i);
-        span.start_ms = executor->added_ms == PYRO_NONE ? PYRO_NONE : came(executor);
+        span.start_ms = came;
         span.end_ms = executor->removed_ms == PYRO_NONE ? walk->end_ms : executor->removed_ms;
         snprintf(span.name, sizeof(span.name), "executor %.*s", (int)id.len, id.ptr ? id.ptr : "");
         make_text_id(walk, span.id, "executor", executor->id);
@@ -157,15 +144,18 @@ static void give_executors(struct walk *walk)
 
 /* ---- batches of streams ------------------------------------------------------------------------------------------ */
 
-static int compare_batches(const void *left, const void *right)
+static int by_batch(const void *left, const void *right)
 {
     const struct batch *a = left, *b = right;
     int order = pyro_slice_compare(a->run, b->run);
-    if (order != 0)
-        return order;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
+    return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+static int by_batch_and_row(const void *left, const void *right)
+{
+    const struct batch *a = left, *b = right;
+    int order = by_batch(a, b);
+    return order != 0 ? order : (a->row > b->row) - (a->row < b->row);
 }
 
 static void batch_id(const struct walk *walk, char ret[PYRO_SPAN_ID_HEX], struct pyro_slice run, int64_t number)
@@ -186,7 +176,7 @@ static bool take_batches(struct walk *walk)
             walk->batches[walk->batch_count++] = (struct batch){row->run, row->batch, i};
     }
     if (walk->batches && walk->batch_count > 1)
-        qsort(walk->batches, walk->batch_count, sizeof(*walk->batches), compare_batches);
+        qsort(walk->batches, walk->batch_count, sizeof(*walk->batches), by_batch_and_row);
     return walk->batches != NULL;
 }
 
@@ -195,7 +185,7 @@ static void give_batches(struct walk *walk)
     for (size_t i = 0; i < walk->batch_count; i++) {
         const struct batch *batch = &walk->batches[i];
         const struct pyro_stream_batch *row = &walk->app->streams.items[batch->row];
-        if (i > 0 && batch->number == batch[-1].number && pyro_slice_eq(batch->run, batch[-1].run))
+        if (i > 0 && by_batch(batch, batch - 1) == 0)
             continue; /* its progress, again */
         struct pyro_app_span span = child_of_application(walk, PYRO_SPAN_OF_BATCH, batch->row);
         span.start_ms = row->time_ms;
@@ -221,18 +211,10 @@ static bool batch_of(const struct walk *walk, const struct pyro_job *job, char r
         return false;
     for (; at < end && *at >= '0' && *at <= '9' && wanted.number < INT64_MAX / 16; at++)
         wanted.number = 10 * wanted.number + (*at - '0');
-    for (size_t low = 0, high = walk->batch_count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        const struct batch *batch = &walk->batches[middle];
-        int order = pyro_slice_compare(batch->run, wanted.run);
-        order = order != 0 ? order : batch->number < wanted.number ? -1 : batch->number > wanted.number;
-        if (order == 0) {
-            batch_id(walk, ret, wanted.run, wanted.number);
-            return true;
-        }
-        *(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
-    }
-    return false;
+    if (!bsearch(&wanted, walk->batches, walk->batch_count, sizeof(*walk->batches), by_batch))
+        return false;
+    batch_id(walk, ret, wanted.run, wanted.number);
+    return true;
 }
 
 /* ---- work -------------------------------------------------------------------------------------------------------- */
