@@ -14,7 +14,6 @@ import java.util.function.Function;
  */
 public final class Settings {
     public static final String PREFIX = "spark.pyrometer.";
-    public static final int ANY_PORT = 0;
     public static final int NO_PORT = -1;
 
     /** A setting with a value that means nothing; the message says which, and what it may be. */

@@ -85,7 +85,6 @@ final class OtherEvents {
     private static Consumer<Query> copy(StreamingQueryProgress progress) {
         return query -> {
             query.name = progress.name();
-            query.batch = progress.batchId();
             query.batchDurationMs = progress.batchDuration();
             query.inputRowsPerSecond = progress.inputRowsPerSecond();
             query.processedRowsPerSecond = progress.processedRowsPerSecond();

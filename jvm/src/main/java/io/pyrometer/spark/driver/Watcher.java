@@ -168,9 +168,9 @@ final class Watcher {
     }
 
     void taskEnded(Task task) {
-        run.taskEnded(task);
+        Stage stage = run.taskEnded(task);
         if (spans != null) {
-            spans.taskEnded(task, run.stage(task.stage, task.stageAttempt));
+            spans.taskEnded(task, stage);
         }
         lag(task.finishMs);
     }
@@ -244,7 +244,6 @@ final class Watcher {
         if (query != null) {
             synchronized (run) {
                 update.accept(query);
-                query.seenMs = startMs;
             }
         }
         if (spans != null && startMs > 0) {

@@ -3,13 +3,10 @@ package io.pyrometer.spark.otel;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
-import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
 import java.util.Map;
 
 /** Values in the form of OpenTelemetry. */
 final class Convert {
-    static final InstrumentationScopeInfo SCOPE = InstrumentationScopeInfo.create("pyrometer-spark-plugin");
-
     private Convert() {}
 
     static long nanos(long ms) {

@@ -3,33 +3,19 @@ package io.pyrometer.spark.otel;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.logs.Severity;
 import io.opentelemetry.api.trace.SpanContext;
-import io.opentelemetry.api.trace.TraceFlags;
-import io.opentelemetry.api.trace.TraceState;
-import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
 import io.opentelemetry.sdk.logs.data.LogRecordData;
 import io.opentelemetry.sdk.resources.Resource;
 import io.pyrometer.spark.trace.Event;
 
 /** An event as OpenTelemetry's exporters take it: a log record with the ids of its span. */
-final class EventRecord implements LogRecordData {
+final class EventRecord extends Record implements LogRecordData {
     private final Event event;
-    private final Resource resource;
     private final Attributes attributes;
 
     EventRecord(Event event, Resource resource) {
+        super(resource);
         this.event = event;
-        this.resource = resource;
         attributes = Convert.attributes(event.attributes);
-    }
-
-    @Override
-    public Resource getResource() {
-        return resource;
-    }
-
-    @Override
-    public InstrumentationScopeInfo getInstrumentationScopeInfo() {
-        return Convert.SCOPE;
     }
 
     @Override
@@ -44,7 +30,7 @@ final class EventRecord implements LogRecordData {
 
     @Override
     public SpanContext getSpanContext() {
-        return SpanContext.create(event.traceId, event.spanId, TraceFlags.getSampled(), TraceState.getDefault());
+        return context(event.traceId, event.spanId);
     }
 
     @Override

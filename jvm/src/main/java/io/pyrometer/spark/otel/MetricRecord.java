@@ -3,7 +3,6 @@ package io.pyrometer.spark.otel;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
-import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
 import io.opentelemetry.sdk.metrics.data.AggregationTemporality;
 import io.opentelemetry.sdk.metrics.data.Data;
 import io.opentelemetry.sdk.metrics.data.DoublePointData;
@@ -22,16 +21,15 @@ import java.util.Collections;
 import java.util.List;
 
 /** A metric with its samples as OpenTelemetry's exporters take it. Names are those of Prometheus. */
-final class MetricRecord implements MetricData {
+final class MetricRecord extends Record implements MetricData {
     private static final List<Double> BOUNDS = bounds();
 
     private final Metric metric;
-    private final Resource resource;
     private final Data<?> data;
 
     private MetricRecord(Metric metric, Resource resource, Data<?> data) {
+        super(resource);
         this.metric = metric;
-        this.resource = resource;
         this.data = data;
     }
 
@@ -87,16 +85,6 @@ final class MetricRecord implements MetricData {
             builder.put(AttributeKey.stringKey(sample.metric.labels.get(i)), sample.labels.get(i));
         }
         return builder.build();
-    }
-
-    @Override
-    public Resource getResource() {
-        return resource;
-    }
-
-    @Override
-    public InstrumentationScopeInfo getInstrumentationScopeInfo() {
-        return Convert.SCOPE;
     }
 
     @Override

@@ -3,9 +3,6 @@ package io.pyrometer.spark.otel;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.SpanKind;
-import io.opentelemetry.api.trace.TraceFlags;
-import io.opentelemetry.api.trace.TraceState;
-import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.data.EventData;
 import io.opentelemetry.sdk.trace.data.LinkData;
@@ -16,14 +13,13 @@ import java.util.Collections;
 import java.util.List;
 
 /** A span as OpenTelemetry's exporters take it. */
-final class SpanRecord implements SpanData {
+final class SpanRecord extends Record implements SpanData {
     private final Span span;
-    private final Resource resource;
     private final Attributes attributes;
 
     SpanRecord(Span span, Resource resource) {
+        super(resource);
         this.span = span;
-        this.resource = resource;
         attributes = Convert.attributes(span.attributes);
     }
 
@@ -39,13 +35,13 @@ final class SpanRecord implements SpanData {
 
     @Override
     public SpanContext getSpanContext() {
-        return SpanContext.create(span.traceId, span.spanId, TraceFlags.getSampled(), TraceState.getDefault());
+        return context(span.traceId, span.spanId);
     }
 
     @Override
     public SpanContext getParentSpanContext() {
         return span.parentId == null ? SpanContext.getInvalid()
-                : SpanContext.create(span.traceId, span.parentId, TraceFlags.getSampled(), TraceState.getDefault());
+                : context(span.traceId, span.parentId);
     }
 
     @Override
@@ -100,18 +96,8 @@ final class SpanRecord implements SpanData {
     }
 
     @Override
-    public InstrumentationScopeInfo getInstrumentationScopeInfo() {
-        return Convert.SCOPE;
-    }
-
-    @Override
     @SuppressWarnings("deprecation")
     public io.opentelemetry.sdk.common.InstrumentationLibraryInfo getInstrumentationLibraryInfo() {
-        return io.opentelemetry.sdk.common.InstrumentationLibraryInfo.create(Convert.SCOPE.getName(), null);
-    }
-
-    @Override
-    public Resource getResource() {
-        return resource;
+        return io.opentelemetry.sdk.common.InstrumentationLibraryInfo.create(getInstrumentationScopeInfo().getName(), null);
     }
 }

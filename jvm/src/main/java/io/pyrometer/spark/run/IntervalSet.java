@@ -36,11 +36,4 @@ final class IntervalSet {
         copy.length = length;
         return copy;
     }
-
-    /** Forgets how intervals before `time` lie, not how long they are: nothing that begins earlier will be added. */
-    void settle(long time) {
-        while (ends.size() > 1 && ends.firstEntry().getValue() < time) {
-            ends.pollFirstEntry();
-        }
-    }
 }

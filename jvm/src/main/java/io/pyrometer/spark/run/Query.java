@@ -7,9 +7,7 @@ import java.util.Map;
 public final class Query {
     public final String id;
     public String name;
-    public long seenMs;
     public long endedMs = -1;
-    public long batch = -1;
     public long batchDurationMs = -1;
     public double inputRowsPerSecond = Double.NaN;
     public double processedRowsPerSecond = Double.NaN;

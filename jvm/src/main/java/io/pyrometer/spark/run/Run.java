@@ -76,14 +76,6 @@ public final class Run {
         return endMs >= 0;
     }
 
-    public synchronized long startMs() {
-        return startMs;
-    }
-
-    public synchronized long endMs() {
-        return endMs;
-    }
-
     public synchronized long firstExecutorMs() {
         return firstExecutorMs;
     }
@@ -162,7 +154,8 @@ public final class Run {
         }
     }
 
-    public synchronized void taskEnded(Task task) {
+    /** Returns the stage of the task; null: its submission was not seen. */
+    public synchronized Stage taskEnded(Task task) {
         Executor executor = alive.get(task.executor);
         if (executor != null) {
             executor.running = Math.max(0, executor.running - 1);
@@ -180,11 +173,11 @@ public final class Run {
         if (well) {
             (task.outputBytes > 0 ? wrote : computed).add(task.durationMs());
         }
+        return stage;
     }
 
     private void noteTask(Stage stage, Task task, boolean well) {
         boolean wroteBefore = stage.writes();
-        stage.ended++;
         stage.failed += task.failed && !task.killed ? 1 : 0;
         stage.inputBytes += task.inputBytes;
         stage.outputBytes += task.outputBytes;

@@ -16,10 +16,7 @@ public final class Stage {
     public long submittedMs;
     /** -1: it runs. */
     public long completedMs = -1;
-    /** Of the job that submitted it; -1: not known. */
-    public int job = -1;
     public String failure;
-    public int ended;
     public int failed;
     public long outputBytes;
     public long inputBytes;

@@ -142,7 +142,6 @@ public final class SpanTree {
     public void stageSubmitted(Stage stage) {
         Integer job = jobOfStage.get(stage.id);
         Span parent = job == null ? null : jobs.get(job);
-        stage.job = job == null ? -1 : job;
         Span span = child(parent == null ? root : parent, "stage/" + stage.id + '/' + stage.attempt,
                 "stage " + stage.id + (stage.attempt > 0 ? "." + stage.attempt : ""), stage.submittedMs);
         span.put("spark.stage.id", (long) stage.id).put("spark.stage.attempt", (long) stage.attempt);
