@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """No plain adding and subtracting of times from logs: these may be any number, and signed integers must not overflow.
 
-Names of times end in _ms. src/base/numbers/saturate.h has what replaces the operators. Floating point, 128 bits, comparisons,
-and lines that say "cannot overflow" are left alone, and so are folders that compute with their own clock only."""
+Names of times end in _ms. src/base/numbers/saturate.h has what replaces the operators. Floating point, unsigned numbers, 128 bits,
+comparisons, and lines that say "cannot overflow" are left alone, and so are folders that compute with their own clock only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import project
 
 TIME = r"\b\w*_ms(?:\[[^]]*\])?\)*"
 PLAIN = re.compile(rf"{TIME}\s[-+]\s|[\w\])]\s[-+]\s\(*(?:\w+(?:->|\.))*{TIME}")
-SAFE = re.compile(r"\(double\)|__int128|__builtin_\w+_overflow|pyro_real\(|\b(?:fmin|fmax|fabs|round|real|trunc)\(")
+SAFE = re.compile(r"\(double\)|\(uint64_t\)\(?\w|\b1 - |> \w+ \? \w+ - 1\b|__int128|__builtin_\w+_overflow|pyro_real\(|\b(?:fmin|fmax|fabs|round|floor|real|trunc)\(")
 COMPARED = re.compile(r"\([^()]*[<>][^()]*\) - \([^()]*[<>][^()]*\)")
 OWN_CLOCK = ("src/cli/", "src/serve/http/", "src/serve/access/", "src/serve/upload_cpu.c")
 
@@ -25,11 +25,38 @@ def plain_lines(text: str) -> list[str]:
     return [re.sub(r'"(?:\\.|[^"\\])*"', '""', line) for line in text.split("\n")]
 
 
+def declarators(text: str) -> list[str]:
+    """The names in "a, *b[2] = f(c, d), e": values and what follows a closing bracket are no declarators."""
+    names: list[str] = []
+    depth = 0
+    expected, value = True, False
+    for token in re.findall(r"\w+|->|.", text):
+        if token in "([":
+            depth += 1
+        elif token in ")]":
+            depth -= 1
+            if depth < 0:
+                break
+        elif depth > 0 or token.isspace() or token in ("*", "const"):
+            continue
+        elif token == ",":
+            expected, value = True, False
+        elif token == "=":
+            value = True
+        elif expected and not value:
+            names.append(token)
+            expected = False
+        elif not value:  # two words: the type of a further parameter
+            names.pop()
+            break
+    return names
+
+
 def declared(lines: list[str], types: str) -> set[str]:
     names: set[str] = set()
     for line in lines:
         for match in re.finditer(rf"\b(?:{types})\b\s+([^;{{}}]*)", line):
-            names.update(re.findall(r"\b\w+_ms\b", match.group(1)))
+            names.update(name for name in declarators(match.group(1)) if name.endswith("_ms"))
     return names
 
 

@@ -23,7 +23,7 @@ struct usage {
 static int64_t floor_to(int64_t value, int64_t unit)
 {
     int64_t rest = value % unit;
-    return value - (rest < 0 ? rest + unit : rest);
+    return pyro_sub_saturating(value, rest < 0 ? rest + unit : rest);
 }
 
 /* The shortest span with which the run has few rows: longer than an hour only where the log's times are broken. */
@@ -59,7 +59,7 @@ static size_t row_at(const struct usage *usage, int64_t time_ms)
 
 static int64_t row_end(const struct usage *usage, size_t row)
 {
-    return usage->first_ms + (int64_t)(row + 1) * usage->span_ms;
+    return pyro_add_saturating(usage->first_ms, (int64_t)(row + 1) * usage->span_ms);
 }
 
 /* Time from..to as it falls into rows, one after the other. */
@@ -114,8 +114,8 @@ static void add_executor(struct usage *usage, const struct pyro_executor_share *
     while (next_row(&walk)) {
         struct pyro_usage_row *row = &usage->run->usage.items[walk.row - 1];
         int64_t ms = (int64_t)(walk.until - walk.before);
-        row->core_ms += ms * (int64_t)given->cores;
-        row->slot_ms += ms * slots;
+        row->core_ms = pyro_add_saturating(row->core_ms, pyro_saturate((__int128)ms * (__int128)given->cores));
+        row->slot_ms = pyro_add_saturating(row->slot_ms, pyro_saturate((__int128)ms * slots));
         row->mib_ms = pyro_add_saturating(row->mib_ms, pyro_saturate((__int128)ms * mib));
     }
 }
