@@ -76,7 +76,7 @@ static void query(pyro_app *app, unsigned choice)
         "SELECT * FROM executors e LEFT JOIN tasks t ON t.executor = e.id",
         "SELECT * FROM failures",
         "SELECT * FROM properties",
-        "SELECT * FROM rejects",
+        "SELECT * FROM rejects LEFT JOIN attributes",
         "SELECT * FROM applications, rdds, streams, sql",
     };
     enum { STATEMENTS = sizeof(statements) / sizeof(*statements) };
@@ -95,6 +95,7 @@ static pyro_app *decode(const uint8_t *data, size_t size, const struct pyro_load
     pyro_app *app = NULL;
     struct pyro_error error = {.size = sizeof(error)};
     uint32_t random = seed;
+    bool refused = false;
     FUZZ_CHECK(pyro_decoder_new("log", options, NULL, &decoder, &error) == PYRO_OK);
     for (size_t at = 0, step; at < size; at += step) {
         random = random * 1103515245 + 12345;
@@ -107,14 +108,17 @@ static pyro_app *decode(const uint8_t *data, size_t size, const struct pyro_load
         FUZZ_CHECK(pyro_decoder_feed(decoder, copy, step, &error) == PYRO_OK);
         free(copy);
         if (snapshots && (random >> 8) % 16 == 0) {
-            FUZZ_CHECK(pyro_decoder_snapshot(decoder, &app, &error) == PYRO_OK);
-            check_parts(app);
+            enum pyro_status seen = pyro_decoder_snapshot(decoder, &app, &error);
+            FUZZ_CHECK(seen == (app ? PYRO_OK : PYRO_ERROR_INPUT));
+            refused |= !app; /* logs of two applications: they stay refused */
+            if (app)
+                check_parts(app);
             pyro_app_release(app);
             app = NULL;
         }
     }
     enum pyro_status status = pyro_decoder_finish(decoder, &app, &error);
-    FUZZ_CHECK(status == (app ? PYRO_OK : PYRO_ERROR_INPUT));
+    FUZZ_CHECK(status == (app ? PYRO_OK : PYRO_ERROR_INPUT) && !(refused && app));
     pyro_decoder_free(decoder);
     return app;
 }
