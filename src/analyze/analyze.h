@@ -30,6 +30,7 @@ enum pyro_status pyro_analyze_memory(struct pyro_app *app, struct pyro_error *er
 enum pyro_status
 pyro_analyze_task_metrics(struct pyro_app *app,
                           struct pyro_error *error); /* SQL metrics over tasks, where these were read */
+enum pyro_status pyro_analyze_attributes(struct pyro_app *app, struct pyro_error *error);
 enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error *error);
 
 /* How one task's duration is split; parts add up to `duration_ms`. Shared by wall and core accounts and by rules. */

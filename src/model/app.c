@@ -57,6 +57,7 @@ static const void *table_rows(const struct pyro_app *app, enum pyro_table_id tab
         CASE(failures, failures);
         CASE(properties, properties);
         CASE(rejects, rejects);
+        CASE(attributes, attributes);
     case PYRO_TABLE_tasks:
         *count = app->tasks.count;
         return NULL;

@@ -181,9 +181,10 @@ struct pyro_app {
     PYRO_VEC(struct pyro_failure) failures;
     PYRO_VEC(struct pyro_property) properties; /* sorted by kind, then key; the newest value of each */
     PYRO_VEC(struct pyro_reject) rejects;
-    struct pyro_history *history; /* what a History Server shows of it; NULL: it was not asked for */
-    struct pyro_attempt listed;   /* how such a server lists it, where `history` */
-    struct pyro_tracks *tracks;   /* what other files than the log recorded, sealed; NULL: there are none */
+    PYRO_VEC(struct pyro_attribute) attributes; /* those of the application first; derived */
+    struct pyro_history *history;               /* what a History Server shows of it; NULL: it was not asked for */
+    struct pyro_attempt listed;                 /* how such a server lists it, where `history` */
+    struct pyro_tracks *tracks; /* what other files than the log recorded, sealed; NULL: there are none */
 
     uint32_t *tasks_by_stage; /* task rows grouped by stage row, in log order; tasks.count entries */
     PYRO_VEC(struct pyro_profile_resource) profile_resources; /* by profile, then name; derived from properties */

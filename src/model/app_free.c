@@ -68,6 +68,7 @@ static void free_app(struct pyro_app *app)
     pyro_vec_done(&app->failures, allocator);
     pyro_vec_done(&app->properties, allocator);
     pyro_vec_done(&app->rejects, allocator);
+    pyro_vec_done(&app->attributes, allocator);
     pyro_history_release(app->history);
     pyro_tracks_free(app->tracks);
     pyro_release(allocator, app->tasks_by_stage);

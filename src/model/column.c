@@ -87,6 +87,11 @@ static const struct pyro_column rejects_columns[] = {
 #include "model/tables/rejects.def"
 };
 #undef ROW
+#define ROW struct pyro_attribute
+static const struct pyro_column attributes_columns[] = {
+#include "model/tables/attributes.def"
+};
+#undef ROW
 #define ROW struct pyro_artefacts_columns
 static const struct pyro_column artefacts_columns[] = {
 #include "model/tables/artefacts.def"
@@ -178,6 +183,7 @@ enum {
     ROW_SIZE_failures = sizeof(struct pyro_failure),
     ROW_SIZE_properties = sizeof(struct pyro_property),
     ROW_SIZE_rejects = sizeof(struct pyro_reject),
+    ROW_SIZE_attributes = sizeof(struct pyro_attribute),
     ROW_SIZE_tasks = 0,
 #define ROW_SIZE(name) ROW_SIZE_##name = 0,
     PYRO_TRACKS_TABLES(ROW_SIZE)

@@ -27,6 +27,7 @@ struct pyro_job {
     bool unstarted;           /* only its end is known: it does not count as a job */
     const int64_t *stage_ids; /* as JobStart lists them, ascending; in the application's arena */
     uint32_t stage_id_count;
+    struct pyro_slice tags; /* spark.job.tags: separated by commas */
 };
 struct pyro_stage {
 #include "model/tables/stages.def"
@@ -101,6 +102,9 @@ struct pyro_property {
 };
 struct pyro_reject {
 #include "model/tables/rejects.def"
+};
+struct pyro_attribute {
+#include "model/tables/attributes.def"
 };
 
 #undef PYRO_COLUMN

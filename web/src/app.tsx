@@ -4,7 +4,7 @@ import { OUTCOME_TITLES, outcomeOfReport } from "./applications/outcome";
 import { appAddress, available, fromDisk, refresh, useDocument } from "./data/documents";
 import { useChanges } from "./data/events";
 import { takesFeedback, useServer } from "./data/server";
-import type { Report } from "./data/types";
+import type { Null, Report } from "./data/types";
 import { duration, time } from "./format";
 import { MissedDialog } from "./pages/missed";
 import { type AppPage, type AppPageProps, appPages, rootPages } from "./pages/pages";
@@ -33,6 +33,18 @@ function usePages(app: string | undefined, attempt: string | undefined): AppPage
     return appPages.filter((page) => available(`${base}/${page.needs}`) && (page.offered?.(report) ?? true));
 }
 
+/** The task of an orchestrator that started the application. */
+function Starter({ dag_id, task_id, run_id }: { dag_id: Null<string>; task_id: Null<string>; run_id: Null<string> }) {
+    return (
+        <span title={run_id ? `run ${run_id}` : undefined}>
+            started by {dag_id && `dag ${dag_id}`}
+            {dag_id && task_id && ", "}
+            {task_id && `task ${task_id}`}
+            {!dag_id && !task_id && `run ${run_id}`}
+        </span>
+    );
+}
+
 /** Name, state and length of the application, from its report. */
 function AppTitle({ app, attempt }: { app: string; attempt: string }) {
     const state = useDocument<Report>(`${appAddress(app, attempt)}/report`);
@@ -55,6 +67,7 @@ function AppTitle({ app, attempt }: { app: string; attempt: string }) {
                         <span>{duration(row.duration_ms)}</span>
                         <span>{time(row.start_ms)} UTC</span>
                         {row.spark_version && <span>Spark {row.spark_version}</span>}
+                        {row.orchestrator && <Starter {...row.orchestrator} />}
                     </>
                 )}
             </span>

@@ -43,7 +43,7 @@ bool pyro_decode_id_list(struct pyro_json_reader *json, struct pyro_builder *bui
 static void decode_job_properties(struct pyro_json_reader *json, struct pyro_builder *builder, struct pyro_job *job)
 {
     PYRO_JSON_KEYS(keys, (SQL, "spark.sql.execution.id"), (DESCRIPTION, "spark.job.description"),
-                   (GROUP, "spark.jobGroup.id"), (POOL, "spark.scheduler.pool"));
+                   (GROUP, "spark.jobGroup.id"), (POOL, "spark.scheduler.pool"), (TAGS, "spark.job.tags"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
@@ -56,6 +56,7 @@ static void decode_job_properties(struct pyro_json_reader *json, struct pyro_bui
             pyro_build_text(builder, json,
                             key == DESCRIPTION ? &job->description
                             : key == GROUP     ? &job->group_id
+                            : key == TAGS      ? &job->tags
                                                : &job->pool);
     }
 }

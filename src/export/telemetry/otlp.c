@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "analyze/app_facts.h"
+#include "analyze/attributes.h"
 #include "base/strings/intern.h"
 #include "export/telemetry/run_metrics.h"
 #include "export/telemetry/spans.h"
@@ -57,6 +58,13 @@ static void time_of(struct pyro_strbuf *to, const char *name, int64_t ms)
     pyro_compact_string(to, name, text);
 }
 
+static void describe_starter(struct pyro_strbuf *to, const struct pyro_app *app)
+{
+    static const char *const keys[] = {PYRO_ATTRIBUTE_DAG, PYRO_ATTRIBUTE_TASK, PYRO_ATTRIBUTE_RUN};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        attribute(to, keys[i], pyro_app_attribute(app, keys[i]));
+}
+
 /* Opens a request up to its list of rows. */
 static void open_request(struct writing *writing, const char *resources, const char *scopes, const char *rows)
 {
@@ -71,6 +79,7 @@ static void open_request(struct writing *writing, const char *resources, const c
     attribute(to, "app_id", app->application.id);
     attribute(to, "app_name", app->application.name);
     attribute(to, "spark.app.id", app->application.id);
+    describe_starter(to, app);
     pyro_compact_end(to, ']');
     pyro_compact_end(to, '}');
     pyro_compact_begin(to, scopes, '[');
@@ -166,6 +175,7 @@ static void describe(struct writing *writing, const struct pyro_app_span *span)
         attribute(to, "spark.app.id", app->application.id);
         attribute(to, "spark.app.name", app->application.name);
         attribute(to, "spark.version", app->application.spark_version);
+        describe_starter(to, app);
         break;
     case PYRO_SPAN_OF_REQUEST:
     case PYRO_SPAN_OF_EXECUTOR:

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/app_facts.h"
+#include "analyze/attributes.h"
 #include "analyze/scratch.h"
 #include "base/collections/hash.h"
 #include "base/memory/allocator.h"
@@ -44,7 +45,12 @@ static struct pyro_slice identity(const struct pyro_app *app)
 
 void pyro_app_trace_id(const struct pyro_app *app, char ret[PYRO_TRACE_ID_HEX])
 {
-    struct pyro_slice id = identity(app);
+    struct pyro_slice id = identity(app), given = pyro_app_attribute(app, PYRO_ATTRIBUTE_TRACE);
+    if (given.len == PYRO_TRACE_ID_HEX - 1) {
+        memcpy(ret, given.ptr, given.len);
+        ret[given.len] = '\0';
+        return;
+    }
     snprintf(ret, PYRO_TRACE_ID_HEX, "%016" PRIx64 "%016" PRIx64, hash_of(PYRO_SLICE_LITERAL("trace/"), id),
              hash_of(PYRO_SLICE_LITERAL("pyrometer/"), id));
 }
@@ -94,6 +100,9 @@ static void give_application(struct walk *walk)
     struct pyro_app_span span = {.of = PYRO_SPAN_OF_APPLICATION, .start_ms = walk->start_ms, .end_ms = walk->end_ms};
     struct pyro_slice name = shortened(walk->app->application.name);
     make_id(walk, span.id, "application");
+    struct pyro_slice parent = pyro_app_attribute(walk->app, PYRO_ATTRIBUTE_PARENT_SPAN);
+    if (parent.len == PYRO_SPAN_ID_HEX - 1)
+        memcpy(span.parent, parent.ptr, parent.len);
     snprintf(span.name, sizeof(span.name), "application %.*s", (int)name.len, name.ptr ? name.ptr : "");
     give(walk, &span);
 }

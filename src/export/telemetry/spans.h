@@ -34,7 +34,7 @@ struct pyro_app_span {
 /* False: no more are wanted. */
 typedef bool pyro_app_span_visitor(void *context, const struct pyro_app_span *span);
 
-/* 32 hexadecimal digits. */
+/* 32 hexadecimal digits: of the trace that the application is part of, where its log says so. */
 void pyro_app_trace_id(const struct pyro_app *app, char ret[PYRO_TRACE_ID_HEX]);
 /* All spans, parents before children. What has no time is left out. False: no memory, or the visitor ended it. */
 bool pyro_app_spans(const struct pyro_app *app, pyro_app_span_visitor *visit, void *context);

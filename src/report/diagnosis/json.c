@@ -2,11 +2,29 @@
  * are a contract; additions follow the present ones. */
 #include <stdlib.h>
 
+#include "analyze/attributes.h"
 #include "base/memory/allocator.h"
 #include "report/cost/cost.h"
 #include "report/diagnosis/json_parts.h"
 #include "report/renderers.h"
 #include "report/shared/app_failure.h"
+
+/* Null where the log does not say what started the application. */
+static void write_orchestrator(struct pyro_json_writer *json, const struct pyro_app *app)
+{
+    struct pyro_slice dag = pyro_app_attribute(app, PYRO_ATTRIBUTE_DAG);
+    struct pyro_slice task = pyro_app_attribute(app, PYRO_ATTRIBUTE_TASK);
+    struct pyro_slice run = pyro_app_attribute(app, PYRO_ATTRIBUTE_RUN);
+    if (!dag.ptr && !task.ptr && !run.ptr) {
+        pyro_json_null(json, "orchestrator");
+        return;
+    }
+    pyro_json_begin(json, "orchestrator", '{');
+    pyro_json_text(json, "dag_id", dag);
+    pyro_json_text(json, "task_id", task);
+    pyro_json_text(json, "run_id", run);
+    pyro_json_end(json, '}');
+}
 
 static void write_application(struct pyro_json_writer *json, const struct pyro_app *app)
 {
@@ -25,6 +43,7 @@ static void write_application(struct pyro_json_writer *json, const struct pyro_a
     pyro_json_text(json, "status", row->status);
     pyro_json_int(json, "exit_code", row->exit_code);
     pyro_json_text(json, "outcome", row->outcome);
+    write_orchestrator(json, app);
     pyro_json_end(json, '}');
 }
 

@@ -50,6 +50,12 @@ static void write_title(const struct pyro_outline *outline, const struct pyro_di
         pyro_strbuf_add_text(out, "\n\n");
     }
     pyro_strbuf_clear(line);
+    pyro_fact_orchestrator(line, app);
+    if (line->len) {
+        add_line(out, "Started by: ", line);
+        pyro_strbuf_add_char(out, '\n');
+    }
+    pyro_strbuf_clear(line);
     pyro_fact_failure(line, diagnosis);
     if (line->len) {
         add_line(out, "", line);

@@ -61,6 +61,18 @@ static void write_title(struct pyro_page *page, const struct pyro_diagnosis *dia
         pyro_strbuf_add_text(line, counts[i] == 1 ? "" : "s");
     }
     pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
+
+    struct pyro_strbuf starter;
+    pyro_strbuf_init(&starter, line->allocator);
+    pyro_fact_orchestrator(&starter, app);
+    pyro_strbuf_clear(line);
+    if (starter.len) {
+        pyro_strbuf_add_text(line, "Started by: ");
+        pyro_add_plain(line, pyro_strbuf_slice(&starter));
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
+    }
+    line->failed |= starter.failed;
+    pyro_strbuf_done(&starter);
 }
 
 static enum pyro_style severity_style(enum pyro_severity severity)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyze/app_facts.h"
+#include "analyze/attributes.h"
 #include "base/numbers/saturate.h"
 #include "report/cost/cost.h"
 #include "text/escape.h"
@@ -358,6 +359,22 @@ void pyro_fact_configured(struct pyro_strbuf *buffer, const struct pyro_diagnosi
     }
     if (count > 0)
         pyro_strbuf_add_text(buffer, count > NAMED_MAX ? ", ...)." : ").");
+}
+
+void pyro_fact_orchestrator(struct pyro_strbuf *buffer, const struct pyro_app *app)
+{
+    static const char *const parts[][2] = {
+        {"dag ", PYRO_ATTRIBUTE_DAG}, {"task ", PYRO_ATTRIBUTE_TASK}, {"run ", PYRO_ATTRIBUTE_RUN}};
+    const char *between = "";
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        struct pyro_slice value = pyro_app_attribute(app, parts[i][1]);
+        if (!value.ptr)
+            continue;
+        pyro_strbuf_add_text(buffer, between);
+        pyro_strbuf_add_text(buffer, parts[i][0]);
+        pyro_strbuf_add_slice(buffer, value);
+        between = ", ";
+    }
 }
 
 struct pyro_slice pyro_fact_name(const struct pyro_app *app)

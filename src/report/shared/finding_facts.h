@@ -38,6 +38,8 @@ void pyro_fact_together(struct pyro_strbuf *buffer, const struct pyro_diagnosis 
 void pyro_fact_rules(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis);
 /* "2 findings suppressed (data-skew, gc-pressure). 1 threshold changed (data-skew.ratio_min=4).", or nothing. */
 void pyro_fact_configured(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis);
+/* "dag etl, task load, run scheduled__2026-11-01", or nothing where the log does not say what started it. */
+void pyro_fact_orchestrator(struct pyro_strbuf *buffer, const struct pyro_app *app);
 /* The application's name, or its id, or "(unknown)". */
 struct pyro_slice pyro_fact_name(const struct pyro_app *app);
 

@@ -1,6 +1,6 @@
 /** The documents that pages show, as docs/schema/ describes them. Only members that some page reads are listed. */
 
-type Null<T> = T | null;
+export type Null<T> = T | null;
 
 export interface Parts {
     total_ms: number;
@@ -172,6 +172,8 @@ export interface Report {
         attempt: Null<string>;
         user: Null<string>;
         spark_version: Null<string>;
+        /** What started it; documents before that member do not say it. */
+        orchestrator?: Null<{ dag_id: Null<string>; task_id: Null<string>; run_id: Null<string> }>;
         master: Null<string>;
         start_ms: Null<number>;
         end_ms: Null<number>;
