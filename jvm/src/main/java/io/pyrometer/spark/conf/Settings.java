@@ -219,14 +219,14 @@ public final class Settings {
         return Collections.unmodifiableMap(pairs);
     }
 
-    /** Own settings first, then what Airflow's OpenLineage provider hands to Spark: "dag.task" and a run. */
+    /** Own settings first, then Airflow's variables, then what its OpenLineage provider hands to Spark: "dag.task" and a run. */
     private Map<String, String> orchestrator() {
         Map<String, String> found = new LinkedHashMap<>();
-        for (String name : new String[] {"dag_id", "task_id", "run_id"}) {
-            put(found, name, text("orchestrator." + name, null));
-        }
+        put(found, "dag_id", text("orchestrator.dag_id", null, "AIRFLOW_CTX_DAG_ID"));
+        put(found, "task_id", text("orchestrator.task_id", null, "AIRFLOW_CTX_TASK_ID"));
+        put(found, "run_id", text("orchestrator.run_id", null, "AIRFLOW_CTX_DAG_RUN_ID"));
         String parent = conf.apply("spark.openlineage.parentJobName");
-        int dot = parent == null ? -1 : parent.indexOf('.');
+        int dot = parent == null ? -1 : endOfDag(parent, conf.apply("spark.openlineage.rootParentJobName"));
         if (dot > 0) {
             found.putIfAbsent("dag_id", parent.substring(0, dot));
             found.putIfAbsent("task_id", parent.substring(dot + 1));
@@ -236,6 +236,19 @@ public final class Settings {
             found.putIfAbsent("run_id", run);
         }
         return Collections.unmodifiableMap(found);
+    }
+
+    /** Both may have dots (tasks in groups have): the outermost parent is the dag, where it is given. */
+    private static int endOfDag(String parent, String root) {
+        return root != null && parent.startsWith(root + ".") ? root.length() : parent.indexOf('.');
+    }
+
+    /** So that the event log has what only the driver's environment says. */
+    public Map<String, String> forEventLog() {
+        Map<String, String> keys = new LinkedHashMap<>();
+        orchestrator.forEach((name, value) -> put(keys, PREFIX + "orchestrator." + name, value));
+        put(keys, PREFIX + "trace.parent", traceParent);
+        return keys;
     }
 
     private static void put(Map<String, String> map, String key, String value) {

@@ -62,6 +62,7 @@ public final class DriverSide implements DriverPlugin {
             if (settings.watches()) {
                 // The first events come before the application has its id.
                 sparkContext.addSparkListener(new RunListener(queue));
+                settings.forEventLog().forEach(conf::setIfMissing);
             }
             if (settings.watches() && settings.fileSystems) {
                 forExecutors.put("fileSystemsIntervalMs", Long.toString(settings.fileSystemsIntervalMs));

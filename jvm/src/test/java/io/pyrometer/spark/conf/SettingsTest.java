@@ -63,6 +63,14 @@ public class SettingsTest {
     public void orchestratorsAreFound() throws Settings.BadSettingException {
         assertEquals("{dag_id=daily, task_id=load.sums, run_id=r}", read("spark.openlineage.parentJobName",
                 "daily.load.sums", "spark.openlineage.parentRunId", "r").orchestrator.toString());
+        assertEquals("{dag_id=daily.eu, task_id=load}", read("spark.openlineage.parentJobName", "daily.eu.load",
+                "spark.openlineage.rootParentJobName", "daily.eu").orchestrator.toString());
+        Settings given = read("AIRFLOW_CTX_DAG_ID", "d", "AIRFLOW_CTX_TASK_ID", "t", "TRACEPARENT", "00-x",
+                "AIRFLOW_CTX_DAG_RUN_ID", "manual", "spark.openlineage.parentJobName", "other.load");
+        assertEquals("{dag_id=d, task_id=t, run_id=manual}", given.orchestrator.toString());
+        assertEquals("{spark.pyrometer.orchestrator.dag_id=d, spark.pyrometer.orchestrator.task_id=t, "
+                + "spark.pyrometer.orchestrator.run_id=manual, spark.pyrometer.trace.parent=00-x}",
+                given.forEventLog().toString());
         assertEquals(Collections.emptyMap(), read().orchestrator);
     }
 }
