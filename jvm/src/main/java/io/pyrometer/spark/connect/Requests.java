@@ -24,10 +24,20 @@ public final class Requests {
 
     private Requests() {}
 
-    /** @param key the id of the operation, or of the session where the request has no operation */
-    static void add(String key, long timeMs, TraceContext context) {
+    /** @param operation its id; an operation that is attached to again is known already */
+    static void addOperation(String operation, long timeMs, TraceContext context) {
         synchronized (BY_KEY) {
-            BY_KEY.putIfAbsent(key, new Request(timeMs, context));
+            if (!BY_KEY.containsKey(operation)) {
+                addSession(operation, timeMs, context);
+            }
+        }
+    }
+
+    /** @param session of a request that does not name its operation: the newest one counts */
+    static void addSession(String session, long timeMs, TraceContext context) {
+        synchronized (BY_KEY) {
+            BY_KEY.remove(session); // so that it is the newest one
+            BY_KEY.put(session, new Request(timeMs, context));
             if (BY_KEY.size() > MOST) {
                 BY_KEY.remove(BY_KEY.keySet().iterator().next());
             }

@@ -7,6 +7,8 @@ import java.util.Map;
 /** A W3C trace context, and what its baggage says of the orchestrator's task. */
 public final class TraceContext {
     private static final int VERSION_00 = 55;
+    /** Longer than Airflow allows names to be. */
+    private static final int MOST = 300;
     private static final String[] NAMES = {"dag_id", "task_id", "run_id"};
 
     public final String traceId;
@@ -59,7 +61,8 @@ public final class TraceContext {
             String[] pair = member.split(";", 2)[0].split("=", 2);
             for (String name : NAMES) {
                 if (pair.length == 2 && isNamed(pair[0].trim(), name)) {
-                    found.put(name, decode(pair[1].trim()));
+                    String value = decode(pair[1].trim());
+                    found.put(name, value.substring(0, Math.min(value.length(), MOST)));
                 }
             }
         }

@@ -42,7 +42,11 @@ public final class TraceContextInterceptor implements ServerInterceptor {
         try {
             long now = System.currentTimeMillis();
             String operation = text(message, "getOperationId");
-            Requests.add(operation.isEmpty() ? text(message, "getSessionId") : operation, now, context);
+            if (operation.isEmpty()) {
+                Requests.addSession(text(message, "getSessionId"), now, context);
+            } else {
+                Requests.addOperation(operation, now, context);
+            }
         } catch (ReflectiveOperationException | RuntimeException error) {
             Requests.countMalformed();
         }

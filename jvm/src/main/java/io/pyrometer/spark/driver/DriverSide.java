@@ -37,17 +37,20 @@ public final class DriverSide implements DriverPlugin {
     private static final Logger LOG = LoggerFactory.getLogger(DriverSide.class);
     /** In which the application's end waits for the plugin, in all. */
     private static final long END_MS = 2000;
+    private static final long MS = 1_000_000;
     private static final long GAUGE_MS = 1000;
+    /** For events that have come and are not taken yet. */
+    private static final long FLUSH_MS = 50;
 
     private final EventQueue queue = new EventQueue();
     private final Run run = new Run();
-    private Settings settings;
-    private SparkContext context;
-    private Application application;
-    private Allocation allocation;
-    private Watcher watcher;
-    private OtlpSender sender;
-    private Endpoint endpoint;
+    private volatile Settings settings;
+    private volatile SparkContext context;
+    private volatile Application application;
+    private volatile Allocation allocation;
+    private volatile Watcher watcher;
+    private volatile OtlpSender sender;
+    private volatile Endpoint endpoint;
     private ScheduledExecutorService timer;
     private List<Sample> gauges = Collections.emptyList();
     private long gaugesMs;
@@ -64,13 +67,16 @@ public final class DriverSide implements DriverPlugin {
                 sparkContext.addSparkListener(new RunListener(queue));
                 settings.forEventLog().forEach(conf::setIfMissing);
             }
+            if (settings.enabled) {
+                forExecutors.put("tasks", "true");
+            }
             if (settings.watches() && settings.fileSystems) {
                 forExecutors.put("fileSystemsIntervalMs", Long.toString(settings.fileSystemsIntervalMs));
             }
         } catch (Settings.BadSettingException error) {
             settings = null;
             LOG.error("Pyrometer's plugin is off: {}", error.getMessage());
-        } catch (RuntimeException | LinkageError error) {
+        } catch (Throwable error) { // Spark would not start
             settings = null;
             LOG.error("Pyrometer's plugin is off", error);
         }
@@ -86,14 +92,15 @@ public final class DriverSide implements DriverPlugin {
         try {
             start(appId);
             registerGauges(pluginContext.metricRegistry());
-        } catch (RuntimeException | LinkageError | IOException error) {
+        } catch (Throwable error) {
             LOG.error("Pyrometer's plugin is off", error);
             queue.turnOff();
+            watcher = null;
             stop(0);
         }
     }
 
-    private void start(String appId) throws IOException {
+    private void start(String appId) {
         TraceContext parent = settings.traceParent == null ? null : TraceContext.parse(settings.traceParent, null);
         if (settings.traceParent != null && parent == null) {
             Requests.countMalformed();
@@ -108,15 +115,29 @@ public final class DriverSide implements DriverPlugin {
                 : new SpanTree(application, parent, settings.samplingRatio, context.startTime(), sender);
         watcher = new Watcher(run, spans, coresOfTask());
         queue.start(watcher);
+        if (sender != null) {
+            sender.start();
+        }
         // Jobs commit in the driver. A local master's executor reports for both.
         if (settings.fileSystems && !context.isLocal()) {
             watchFileSystems();
         }
         if (settings.metricsPort != Settings.NO_PORT) {
+            openEndpoint();
+        }
+    }
+
+    /** Without it the rest still works: another application may have the port. */
+    private void openEndpoint() {
+        try {
             endpoint = new Endpoint(settings.metricsHost, settings.metricsPort,
                     () -> PrometheusText.write(application, samples()));
             context.conf().set("spark.pyrometer.metrics.address", endpoint.address());
             LOG.info("Pyrometer's metrics are at {}", endpoint.address());
+        } catch (IOException error) {
+            LOG.error("Pyrometer's metrics have no endpoint: {}:{} cannot be listened on: {}. Choose another "
+                    + "spark.pyrometer.metrics.port, or 0 for any free one", settings.metricsHost, settings.metricsPort,
+                    error.getMessage());
         }
     }
 
@@ -132,7 +153,7 @@ public final class DriverSide implements DriverPlugin {
             try {
                 Map<String, Double> differences = own.differences();
                 queue.add(each -> each.fileSystems(differences));
-            } catch (RuntimeException | LinkageError error) {
+            } catch (Throwable error) {
                 queue.failed(error);
             }
         }, ms, ms, TimeUnit.MILLISECONDS);
@@ -148,11 +169,15 @@ public final class DriverSide implements DriverPlugin {
 
     private List<Sample> samples() {
         List<Sample> list = new ArrayList<>();
+        queue.flush(FLUSH_MS);
         Map<String, String> who = application.orchestrator;
         list.add(Sample.of(Metric.INFO, 1, application.sparkVersion, who.getOrDefault("dag_id", ""),
                 who.getOrDefault("task_id", ""), who.getOrDefault("run_id", ""), application.traceId));
         list.addAll(run.samples(System.currentTimeMillis()));
         list.addAll(allocation.samples(run.executors().size(), queue));
+        if (queue.lagMs() >= 0) {
+            list.add(Sample.of(Metric.QUEUE_LAG, queue.lagMs() / 1000.0));
+        }
         if (Requests.malformed() > 0) {
             list.add(Sample.of(Metric.MALFORMED_CONTEXTS, Requests.malformed()));
         }
@@ -196,31 +221,39 @@ public final class DriverSide implements DriverPlugin {
 
     @Override
     public void shutdown() {
+        Watcher own = watcher;
+        if (own == null) {
+            return;
+        }
+        long deadline = System.nanoTime() + END_MS * MS;
         try {
-            if (watcher != null) {
-                long deadline = System.currentTimeMillis() + END_MS;
-                if (!watcher.awaitEnd(END_MS / 4)) {
-                    queue.add(own -> own.applicationEnded(System.currentTimeMillis()));
-                }
-                queue.stop(END_MS / 4);
-                stop(Math.max(0, deadline - System.currentTimeMillis() - 200));
+            queue.flush(END_MS / 4);
+            if (!own.awaitEnd(END_MS / 4)) {
+                queue.addLast(each -> each.applicationEnded(System.currentTimeMillis()));
             }
+            queue.stop(END_MS / 4);
         } catch (InterruptedException error) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException | LinkageError error) {
+        } catch (Throwable error) {
             LOG.warn("Pyrometer's plugin did not end well", error);
+        } finally {
+            stop((deadline - System.nanoTime()) / MS - 200);
         }
     }
 
     private void stop(long ms) {
-        if (timer != null) {
-            timer.shutdownNow();
-        }
-        if (sender != null) {
-            sender.close(ms);
-        }
-        if (endpoint != null) {
-            endpoint.close();
+        try {
+            if (timer != null) {
+                timer.shutdownNow();
+            }
+            if (endpoint != null) {
+                endpoint.close();
+            }
+            if (sender != null) {
+                sender.close(Math.max(1, ms));
+            }
+        } catch (Throwable error) {
+            LOG.warn("Pyrometer's plugin did not end well", error);
         }
     }
 }

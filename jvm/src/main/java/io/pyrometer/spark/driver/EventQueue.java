@@ -1,29 +1,44 @@
 package io.pyrometer.spark.driver;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Events on their way from Spark's listener thread to the plugin's own. Where it is full, events are lost and counted. It fills from
- * the first event on, and empties once it has a watcher.
+ * Events on their way from Spark's listener thread to the plugin's own, which takes many at a time: waking a thread for each event
+ * would cost more than all that is done with it. Where the queue is full, events are lost and counted, those of tasks first. It fills
+ * from the first event on, and empties once it has a watcher.
  */
 final class EventQueue {
     static final int CAPACITY = 10_000;
+    /** The rest is for events without which a job, a stage or an executor would never end. */
+    private static final int TASK_CAPACITY = 8_000;
+    /** With so many events the thread is woken. */
+    private static final int HURRY = CAPACITY / 4;
+    private static final int AT_ONCE = 1024;
+    private static final long PAUSE_NS = 50_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(EventQueue.class);
 
     private final BlockingQueue<Consumer<Watcher>> events = new ArrayBlockingQueue<>(CAPACITY);
     private final AtomicLong dropped = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
+    /** Ends of tasks that were lost, by executor: its tasks are counted as running. */
+    private final Map<String, Integer> lostEnds = new ConcurrentHashMap<>();
     private final Thread thread = new Thread(this::work, "pyrometer-events");
     private volatile Watcher watcher;
+    private volatile boolean resting;
     private volatile boolean stopping;
     private volatile boolean off;
+    private volatile long lagMs = -1;
 
     void start(Watcher own) {
         watcher = own;
@@ -38,20 +53,70 @@ final class EventQueue {
         events.clear();
     }
 
+    boolean isOff() {
+        return off;
+    }
+
     void add(Consumer<Watcher> event) {
         if (!off && !events.offer(event)) {
             dropped.incrementAndGet();
         }
+        hurry();
+    }
+
+    void addTaskStart(Consumer<Watcher> event) {
+        if (hasRoom()) {
+            add(event);
+        }
+    }
+
+    void addTaskEnd(String executor, Consumer<Watcher> event) {
+        if (hasRoom()) {
+            add(event);
+        } else if (executor != null) {
+            lostEnds.merge(executor, 1, Integer::sum);
+        }
+    }
+
+    private boolean hasRoom() {
+        boolean room = events.size() < TASK_CAPACITY;
+        if (!room) {
+            dropped.incrementAndGet();
+            hurry();
+        }
+        return room;
+    }
+
+    /** The last event: what is older makes room for it. */
+    void addLast(Consumer<Watcher> event) {
+        while (!off && !events.offer(event)) {
+            events.poll();
+            dropped.incrementAndGet();
+        }
+        LockSupport.unpark(thread);
+    }
+
+    private void hurry() {
+        if (resting && events.size() >= HURRY) {
+            resting = false;
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** An event of that time has come. */
+    void came(long timeMs) {
+        if (timeMs > 0) {
+            lagMs = Math.max(0, System.currentTimeMillis() - timeMs);
+        }
+    }
+
+    /** How long ago the newest event happened when Spark handed it over; -1: there was none. */
+    long lagMs() {
+        return lagMs;
     }
 
     long dropped() {
         return dropped.get();
-    }
-
-    /** See Watcher; -1 while there is none. */
-    long taskCommitMs(Object accumulables) {
-        Watcher own = watcher;
-        return own == null ? -1 : own.taskCommitMs(accumulables);
     }
 
     void failed(Throwable error) {
@@ -60,26 +125,56 @@ final class EventQueue {
         }
     }
 
+    /** Waits until all that has come is taken, for at most `ms`. */
+    void flush(long ms) {
+        long until = System.nanoTime() + ms * 1_000_000;
+        while (!(resting && events.isEmpty()) && thread.isAlive() && System.nanoTime() < until) {
+            LockSupport.unpark(thread);
+            LockSupport.parkNanos(500_000);
+        }
+    }
+
     private void work() {
+        List<Consumer<Watcher>> taken = new ArrayList<>(AT_ONCE);
         while (!stopping || !events.isEmpty()) {
             try {
-                Consumer<Watcher> event = events.poll(100, TimeUnit.MILLISECONDS);
-                if (event != null) {
-                    event.accept(watcher);
+                if (events.drainTo(taken, AT_ONCE) == 0) {
+                    resting = true;
+                    LockSupport.parkNanos(this, PAUSE_NS);
+                    resting = false;
+                    if (Thread.interrupted()) {
+                        return;
+                    }
+                    continue;
                 }
-            } catch (InterruptedException error) {
-                return;
-            } catch (RuntimeException | LinkageError error) {
+                for (Consumer<Watcher> event : taken) {
+                    take(event);
+                }
+                for (String executor : lostEnds.keySet()) {
+                    Integer count = lostEnds.remove(executor);
+                    watcher.tasksLost(executor, count == null ? 0 : count);
+                }
+            } catch (Throwable error) { // also what Scala throws without declaring it, and full memory
                 failed(error);
             }
+            taken.clear();
+        }
+    }
+
+    private void take(Consumer<Watcher> event) {
+        try {
+            event.accept(watcher);
+        } catch (Throwable error) {
+            failed(error);
         }
     }
 
     /** Takes what is left; at most for `ms`. */
     void stop(long ms) {
         stopping = true;
+        LockSupport.unpark(thread);
         try {
-            thread.join(ms);
+            thread.join(Math.max(1, ms));
         } catch (InterruptedException error) {
             Thread.currentThread().interrupt();
         }

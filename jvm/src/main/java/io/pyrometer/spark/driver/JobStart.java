@@ -15,6 +15,8 @@ final class JobStart {
     /** Of SQL; -1: none. */
     final long execution;
     final String description;
+    /** Of a stream, unless the program set a group of its own; null: none. */
+    final String run;
     /** Of a stream, "run/number"; null: none. */
     final String batch;
     /** Of Spark Connect; null: none. */
@@ -32,7 +34,7 @@ final class JobStart {
         Properties known = properties == null ? new Properties() : properties;
         execution = number(known.getProperty("spark.sql.execution.id"));
         description = known.getProperty("spark.job.description");
-        String run = known.getProperty("spark.jobGroup.id");
+        run = known.getProperty("spark.jobGroup.id");
         String number = known.getProperty("streaming.sql.batchId");
         batch = number == null || run == null ? null : run + '/' + number;
         String tags = known.getProperty("spark.job.tags");

@@ -23,7 +23,7 @@ final class OtherEvents {
 
     private OtherEvents() {}
 
-    static void take(SparkListenerEvent event, EventQueue queue) {
+    static void take(SparkListenerEvent event, EventQueue queue, TaskCommits taskCommits) {
         if (event instanceof SparkListenerSQLExecutionStart) {
             SparkListenerSQLExecutionStart start = (SparkListenerSQLExecutionStart) event;
             long id = start.executionId();
@@ -31,6 +31,8 @@ final class OtherEvents {
             String description = start.description();
             String tags = String.valueOf(Scala.call(start, "jobTags"));
             CommitMetrics commits = CommitMetrics.of(start.sparkPlanInfo());
+            taskCommits.plan(id, commits);
+            queue.came(time);
             queue.add(watcher -> watcher.sqlStarted(id, time, description, tags, commits));
         } else if (event instanceof SparkListenerSQLExecutionEnd) {
             SparkListenerSQLExecutionEnd end = (SparkListenerSQLExecutionEnd) event;
@@ -38,19 +40,22 @@ final class OtherEvents {
             long time = end.time();
             Object message = Scala.call(end, "errorMessage");
             Object error = Scala.call(message, "isDefined") == Boolean.TRUE ? Scala.call(message, "get") : null;
+            taskCommits.ended(id);
+            queue.came(time);
             queue.add(watcher -> watcher.sqlEnded(id, time, error == null ? null : error.toString()));
         } else if (event instanceof StreamingQueryListener.Event) {
             takeStream(event, queue);
         } else {
-            takeByName(event, queue);
+            takeByName(event, queue, taskCommits);
         }
     }
 
-    private static void takeByName(SparkListenerEvent event, EventQueue queue) {
+    private static void takeByName(SparkListenerEvent event, EventQueue queue, TaskCommits taskCommits) {
         switch (event.getClass().getSimpleName()) {
             case "SparkListenerSQLAdaptiveExecutionUpdate":
                 long id = Scala.number(event, "executionId", -1);
                 CommitMetrics commits = CommitMetrics.of(Scala.call(event, "sparkPlanInfo"));
+                taskCommits.plan(id, commits);
                 queue.add(watcher -> watcher.planChanged(id, commits));
                 break;
             case "SparkListenerDriverAccumUpdates":
@@ -68,7 +73,10 @@ final class OtherEvents {
     }
 
     private static void takeStream(SparkListenerEvent event, EventQueue queue) {
-        if (event instanceof StreamingQueryListener.QueryProgressEvent) {
+        if (event instanceof StreamingQueryListener.QueryStartedEvent) {
+            String run = ((StreamingQueryListener.QueryStartedEvent) event).runId().toString();
+            queue.add(watcher -> watcher.queryStarted(run));
+        } else if (event instanceof StreamingQueryListener.QueryProgressEvent) {
             StreamingQueryProgress progress = ((StreamingQueryListener.QueryProgressEvent) event).progress();
             long start = millis(progress.timestamp());
             long rows = progress.numInputRows();
@@ -78,7 +86,8 @@ final class OtherEvents {
             queue.add(watcher -> watcher.batchEnded(id, run, progress.batchId(), start, progress.batchDuration(), rows, update));
         } else if (event instanceof StreamingQueryListener.QueryTerminatedEvent) {
             String id = ((StreamingQueryListener.QueryTerminatedEvent) event).id().toString();
-            queue.add(watcher -> watcher.queryEnded(id));
+            String run = ((StreamingQueryListener.QueryTerminatedEvent) event).runId().toString();
+            queue.add(watcher -> watcher.queryEnded(id, run));
         }
     }
 

@@ -6,6 +6,7 @@ import org.apache.spark.ExceptionFailure;
 import org.apache.spark.TaskEndReason;
 import org.apache.spark.TaskFailedReason;
 import org.apache.spark.executor.ExecutorMetrics;
+import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerApplicationEnd;
@@ -28,7 +29,11 @@ import org.apache.spark.scheduler.TaskInfo;
  * may reach Spark.
  */
 final class RunListener extends SparkListener {
+    private static final int TEXT = 8192;
+    private static final String[] LOCALITIES = new String[8];
+
     private final EventQueue queue;
+    private final TaskCommits commits = new TaskCommits();
 
     RunListener(EventQueue queue) {
         this.queue = queue;
@@ -36,11 +41,18 @@ final class RunListener extends SparkListener {
 
     /** Whatever goes wrong in `take` stays here. */
     private void guard(Runnable take) {
+        if (queue.isOff()) {
+            return;
+        }
         try {
             take.run();
-        } catch (RuntimeException | LinkageError error) {
+        } catch (Throwable error) {
             queue.failed(error);
         }
+    }
+
+    private static String cut(String text) {
+        return text == null || text.length() <= TEXT ? text : text.substring(0, TEXT);
     }
 
     @Override
@@ -50,6 +62,7 @@ final class RunListener extends SparkListener {
 
     private void applicationStart(SparkListenerApplicationStart event) {
         long time = event.time();
+        queue.came(time);
         queue.add(watcher -> watcher.applicationStarted(time));
     }
 
@@ -60,7 +73,7 @@ final class RunListener extends SparkListener {
 
     private void applicationEnd(SparkListenerApplicationEnd event) {
         long time = event.time();
-        queue.add(watcher -> watcher.applicationEnded(time));
+        queue.addLast(watcher -> watcher.applicationEnded(time));
     }
 
     @Override
@@ -73,6 +86,7 @@ final class RunListener extends SparkListener {
         long registered = Scala.number(event.executorInfo().registrationTime(), -1);
         Executor executor = new Executor(event.executorId(), event.executorInfo().executorHost(),
                 event.executorInfo().totalCores(), event.time(), requested, registered);
+        queue.came(event.time());
         queue.add(watcher -> watcher.executorAdded(executor));
     }
 
@@ -85,6 +99,7 @@ final class RunListener extends SparkListener {
         String id = event.executorId();
         String reason = event.reason();
         long time = event.time();
+        queue.came(time);
         queue.add(watcher -> watcher.executorRemoved(id, time, reason));
     }
 
@@ -128,6 +143,7 @@ final class RunListener extends SparkListener {
     private void jobStart(SparkListenerJobStart event) {
         JobStart start = new JobStart(event.jobId(), event.time(), Scala.list(Scala.call(event, "stageIds")),
                 event.properties());
+        queue.came(event.time());
         queue.add(watcher -> watcher.jobStarted(start));
     }
 
@@ -138,9 +154,10 @@ final class RunListener extends SparkListener {
 
     private void jobEnd(SparkListenerJobEnd event) {
         Object failure = Scala.call(event.jobResult(), "exception");
-        String error = failure instanceof Throwable ? String.valueOf(((Throwable) failure).getMessage()) : null;
+        String error = failure instanceof Throwable ? cut(String.valueOf(((Throwable) failure).getMessage())) : null;
         int id = event.jobId();
         long time = event.time();
+        queue.came(time);
         queue.add(watcher -> watcher.jobEnded(id, time, error));
     }
 
@@ -156,6 +173,7 @@ final class RunListener extends SparkListener {
         String name = info.name();
         int tasks = info.numTasks();
         long submitted = Scala.number(info.submissionTime(), -1);
+        queue.came(submitted);
         queue.add(watcher -> watcher.stageSubmitted(id, attempt, name, tasks, submitted));
     }
 
@@ -170,8 +188,9 @@ final class RunListener extends SparkListener {
         int attempt = info.attemptNumber();
         long submitted = Scala.number(info.submissionTime(), -1);
         long completed = Scala.number(info.completionTime(), -1);
-        String failure = Scala.text(info.failureReason());
-        long commitMs = queue.taskCommitMs(Scala.call(info, "accumulables"));
+        String failure = cut(Scala.text(info.failureReason()));
+        long commitMs = commits.ms(Scala.call(info, "accumulables"));
+        queue.came(completed);
         queue.add(watcher -> watcher.stageCompleted(id, attempt, submitted, completed, failure, commitMs));
     }
 
@@ -182,7 +201,7 @@ final class RunListener extends SparkListener {
 
     private void taskStart(SparkListenerTaskStart event) {
         String executor = event.taskInfo().executorId();
-        queue.add(watcher -> watcher.taskStarted(executor));
+        queue.addTaskStart(watcher -> watcher.taskStarted(executor));
     }
 
     @Override
@@ -207,7 +226,8 @@ final class RunListener extends SparkListener {
             task.fullCollections = peak(event.taskExecutorMetrics(), "MajorGCCount");
         }
         explain(task, event.reason());
-        queue.add(watcher -> watcher.taskEnded(task));
+        queue.came(task.finishMs);
+        queue.addTaskEnd(task.executor, watcher -> watcher.taskEnded(task));
     }
 
     private static void describe(Task task, TaskInfo info) {
@@ -217,12 +237,25 @@ final class RunListener extends SparkListener {
         task.partition = info.partitionId();
         task.executor = info.executorId();
         task.host = info.host();
-        task.locality = info.taskLocality().toString();
+        task.locality = locality(info);
         task.speculative = info.speculative();
         task.launchMs = info.launchTime();
         task.finishMs = info.finishTime();
         task.failed = info.failed();
         task.killed = info.killed();
+    }
+
+    /** The names of an enumeration are looked up under a lock. */
+    private static String locality(TaskInfo info) {
+        int id = info.taskLocality().id();
+        String name = id >= 0 && id < LOCALITIES.length ? LOCALITIES[id] : null;
+        if (name == null) {
+            name = info.taskLocality().toString();
+            if (id >= 0 && id < LOCALITIES.length) {
+                LOCALITIES[id] = name;
+            }
+        }
+        return name;
     }
 
     private static void measure(Task task, TaskMetrics metrics) {
@@ -234,10 +267,10 @@ final class RunListener extends SparkListener {
         task.serializeMs = metrics.resultSerializationTime();
         task.inputBytes = metrics.inputMetrics().bytesRead();
         task.outputBytes = metrics.outputMetrics().bytesWritten();
-        task.shuffleReadBytes =
-                metrics.shuffleReadMetrics().remoteBytesRead() + metrics.shuffleReadMetrics().localBytesRead();
+        ShuffleReadMetrics read = metrics.shuffleReadMetrics();
+        task.shuffleReadBytes = read.remoteBytesRead() + read.localBytesRead();
         task.shuffleWriteBytes = metrics.shuffleWriteMetrics().bytesWritten();
-        task.fetchWaitMs = metrics.shuffleReadMetrics().fetchWaitTime();
+        task.fetchWaitMs = read.fetchWaitTime();
         task.memorySpillBytes = metrics.memoryBytesSpilled();
         task.diskSpillBytes = metrics.diskBytesSpilled();
     }
@@ -246,10 +279,10 @@ final class RunListener extends SparkListener {
         if (reason instanceof ExceptionFailure) {
             ExceptionFailure failure = (ExceptionFailure) reason;
             task.errorClass = failure.className();
-            task.errorMessage = failure.description();
-            task.errorStack = failure.fullStackTrace();
+            task.errorMessage = cut(failure.description());
+            task.errorStack = cut(failure.fullStackTrace());
         } else if (reason instanceof TaskFailedReason) {
-            task.errorMessage = ((TaskFailedReason) reason).toErrorString();
+            task.errorMessage = cut(((TaskFailedReason) reason).toErrorString());
         }
     }
 
@@ -259,6 +292,6 @@ final class RunListener extends SparkListener {
     }
 
     private void otherEvent(SparkListenerEvent event) {
-        OtherEvents.take(event, queue);
+        OtherEvents.take(event, queue, commits);
     }
 }

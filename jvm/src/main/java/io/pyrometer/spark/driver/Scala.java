@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import scala.Option;
 
@@ -12,24 +13,41 @@ import scala.Option;
  * and 2.13, and some classes are only there in some versions. They are called by name.
  */
 final class Scala {
-    private static final Map<String, Method> METHODS = new ConcurrentHashMap<>();
+    /** Methods without parameters by name, of each class; empty: it has none of that name. */
+    private static final ClassValue<Map<String, Optional<Method>>> METHODS = new ClassValue<Map<String, Optional<Method>>>() {
+        @Override
+        protected Map<String, Optional<Method>> computeValue(Class<?> type) {
+            return new ConcurrentHashMap<>();
+        }
+    };
+    private static final ClassValue<Optional<Method>> GETTERS = new ClassValue<Optional<Method>>() {
+        @Override
+        protected Optional<Method> computeValue(Class<?> type) {
+            return find(type, "get", Object.class);
+        }
+    };
 
     private Scala() {}
+
+    private static Optional<Method> find(Class<?> type, String name, Class<?>... parameters) {
+        try {
+            Method method = type.getMethod(name, parameters);
+            method.setAccessible(true);
+            return Optional.of(method);
+        } catch (ReflectiveOperationException | RuntimeException error) {
+            return Optional.empty();
+        }
+    }
 
     /** The result of a public method without parameters; null where there is none. */
     static Object call(Object target, String name) {
         if (target == null) {
             return null;
         }
-        String key = target.getClass().getName() + '#' + name;
+        Class<?> type = target.getClass();
+        Optional<Method> method = METHODS.get(type).computeIfAbsent(name, key -> find(type, key));
         try {
-            Method method = METHODS.get(key);
-            if (method == null) {
-                method = target.getClass().getMethod(name);
-                method.setAccessible(true);
-                METHODS.put(key, method);
-            }
-            return method.invoke(target);
+            return method.isPresent() ? method.get().invoke(target) : null;
         } catch (ReflectiveOperationException | RuntimeException error) {
             return null;
         }
@@ -58,7 +76,8 @@ final class Scala {
     /** What a Scala map has for a key; null: nothing. */
     static Object get(Object map, Object key) {
         try {
-            Object option = map == null ? null : map.getClass().getMethod("get", Object.class).invoke(map, key);
+            Optional<Method> getter = map == null ? Optional.empty() : GETTERS.get(map.getClass());
+            Object option = getter.isPresent() ? getter.get().invoke(map, key) : null;
             return Boolean.TRUE.equals(call(option, "isDefined")) ? call(option, "get") : null;
         } catch (ReflectiveOperationException | RuntimeException error) {
             return null;

@@ -10,23 +10,26 @@ import io.pyrometer.spark.run.Task;
 import io.pyrometer.spark.trace.SpanTree;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** What the plugin does with events, on its own thread: keeps the run and its spans. */
 final class Watcher {
+    /** Of what is kept until an event comes that may never do so. */
+    private static final int MOST = 10_000;
+
     private final Run run;
     private final SpanTree spans;
     private final int coresOfTask;
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final Set<Long> taskCommits = ConcurrentHashMap.newKeySet();
     private final Map<Long, Write> writes = new HashMap<>();
     private final Map<Integer, Long> executionOfJob = new HashMap<>();
-    private final Map<String, Long> operations = new HashMap<>();
+    private final Map<String, Long> operations = new LinkedHashMap<>();
+    private final Set<String> streams = new HashSet<>();
 
     /** A SQL execution that writes, and may be committing. */
     private static final class Write {
@@ -42,15 +45,8 @@ final class Watcher {
         this.coresOfTask = coresOfTask;
     }
 
-    private void lag(long eventMs) {
-        if (eventMs > 0) {
-            run.lag(System.currentTimeMillis() - eventMs);
-        }
-    }
-
     void applicationStarted(long timeMs) {
         run.begin(timeMs, coresOfTask);
-        lag(timeMs);
     }
 
     void applicationEnded(long timeMs) {
@@ -78,7 +74,6 @@ final class Watcher {
                 spans.firstExecutor(run.firstExecutorMs());
             }
         }
-        lag(executor.addedMs);
     }
 
     void executorRemoved(String id, long timeMs, String reason) {
@@ -86,7 +81,6 @@ final class Watcher {
         if (executor != null && spans != null) {
             spans.executorEnded(executor, timeMs, !isOrdinary(reason));
         }
-        lag(timeMs);
     }
 
     /** Spark asked for it, or the application ended. */
@@ -114,9 +108,10 @@ final class Watcher {
             noteCommitting();
         }
         if (spans != null) {
-            spans.jobStarted(start.id, start.timeMs, start.stages, start.execution, start.batch, context, start.description);
+            // Programs may set a group of their own in a batch: its jobs are then not known to be the batch's.
+            String batch = start.run != null && streams.contains(start.run) ? start.batch : null;
+            spans.jobStarted(start.id, start.timeMs, start.stages, start.execution, batch, context, start.description);
         }
-        lag(start.timeMs);
     }
 
     void jobEnded(int id, long timeMs, String error) {
@@ -130,7 +125,6 @@ final class Watcher {
         if (spans != null) {
             spans.jobEnded(id, timeMs, error);
         }
-        lag(timeMs);
     }
 
     /** The write that has committed for longest: no job of it runs, and it has not ended. */
@@ -149,7 +143,6 @@ final class Watcher {
         if (spans != null) {
             spans.stageSubmitted(stage);
         }
-        lag(submittedMs);
     }
 
     void stageCompleted(int id, int attempt, long submittedMs, long completedMs, String failure, long commitMs) {
@@ -160,11 +153,15 @@ final class Watcher {
         if (commitMs >= 0) {
             run.committed(commitMs, Double.NaN);
         }
-        lag(completedMs);
     }
 
     void taskStarted(String executor) {
         run.taskStarted(executor);
+    }
+
+    /** Whose ends did not come. */
+    void tasksLost(String executor, int count) {
+        run.tasksLost(executor, count);
     }
 
     void taskEnded(Task task) {
@@ -172,7 +169,6 @@ final class Watcher {
         if (spans != null) {
             spans.taskEnded(task, stage);
         }
-        lag(task.finishMs);
     }
 
     void sqlStarted(long id, long timeMs, String description, String tags, CommitMetrics commits) {
@@ -181,7 +177,6 @@ final class Watcher {
         if (spans != null) {
             spans.sqlStarted(id, description, timeMs, request == null ? null : request.context);
         }
-        lag(timeMs);
     }
 
     void planChanged(long id, CommitMetrics commits) {
@@ -189,7 +184,6 @@ final class Watcher {
             Write write = writes.computeIfAbsent(id, key -> new Write());
             write.metrics.jobs.addAll(commits.jobs);
             write.metrics.tasks.addAll(commits.tasks);
-            taskCommits.addAll(commits.tasks);
         }
     }
 
@@ -208,34 +202,20 @@ final class Watcher {
     void sqlEnded(long id, long timeMs, String error) {
         Write write = writes.remove(id);
         if (write != null) {
-            taskCommits.removeAll(write.metrics.tasks);
             executionOfJob.values().removeIf(each -> each == id);
             noteCommitting();
         }
         if (spans != null) {
             spans.sqlEnded(id, timeMs, error, write == null ? -1 : write.lastJobEndMs);
         }
-        lag(timeMs);
-    }
-
-    /** On Spark's thread: what the tasks of a stage took to commit, by its accumulators; -1: it does not write. */
-    long taskCommitMs(Object accumulables) {
-        long sum = -1;
-        for (Long id : taskCommits) {
-            Object found = Scala.get(accumulables, id);
-            Object value = Scala.call(Scala.call(found, "value"), "get");
-            try {
-                sum = value == null ? sum : Math.max(sum, 0) + Long.parseLong(value.toString());
-            } catch (NumberFormatException error) {
-                // not a time
-            }
-        }
-        return sum;
     }
 
     void operationStarted(String operation, long timeMs) {
-        if (operation != null && timeMs > 0 && operations.size() < EventQueue.CAPACITY) {
+        if (operation != null && timeMs > 0) {
             operations.put(operation, timeMs);
+            if (operations.size() > MOST) {
+                operations.remove(operations.keySet().iterator().next());
+            }
         }
     }
 
@@ -252,7 +232,17 @@ final class Watcher {
         }
     }
 
-    void queryEnded(String id) {
+    void queryStarted(String runId) {
+        if (streams.size() < MOST) {
+            streams.add(runId);
+        }
+    }
+
+    void queryEnded(String id, String runId) {
+        streams.remove(runId);
+        if (spans != null) {
+            spans.queryEnded(runId, System.currentTimeMillis());
+        }
         Query query = run.query(id);
         if (query != null) {
             synchronized (run) {

@@ -1,10 +1,10 @@
 package io.pyrometer.spark.executor;
 
-import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.TaskContext;
 import org.apache.spark.TaskFailedReason;
 import org.apache.spark.api.plugin.ExecutorPlugin;
@@ -16,40 +16,52 @@ import org.slf4j.MDC;
 /** The plugin in an executor: says whose work a thread does, and reports what file systems did. */
 public final class ExecutorSide implements ExecutorPlugin {
     private static final Logger LOG = LoggerFactory.getLogger(ExecutorSide.class);
-    private static final long AFTER_WRITE_MS = 1000;
+    private static final long AFTER_WRITE_NS = 1_000_000_000;
+    /** In which an executor's end waits for its last report: file systems may be closing, too. */
+    private static final long END_MS = 500;
 
     private final FileSystems fileSystems = new FileSystems();
     private PluginContext context;
     private ScheduledExecutorService timer;
-    private long reportedMs;
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private volatile long reportedNs = System.nanoTime();
+    /** Whether threads say whose work they do. */
+    private volatile boolean names;
     private boolean told;
 
     @Override
     public void init(PluginContext pluginContext, Map<String, String> extraConf) {
-        context = pluginContext;
-        String interval = extraConf.get("fileSystemsIntervalMs");
-        if (interval == null) {
-            return;
+        try {
+            context = pluginContext;
+            names = extraConf.containsKey("tasks");
+            String interval = extraConf.get("fileSystemsIntervalMs");
+            if (interval != null) {
+                start(Long.parseLong(interval));
+            }
+        } catch (Throwable error) { // Spark would end this executor
+            tell(error);
         }
-        long ms = Long.parseLong(interval);
+    }
+
+    private void start(long ms) {
         timer = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "pyrometer-filesystems");
             thread.setDaemon(true);
             return thread;
         });
-        timer.scheduleAtFixedRate(() -> report(0), ms, ms, TimeUnit.MILLISECONDS);
+        timer.scheduleAtFixedRate(this::report, ms, ms, TimeUnit.MILLISECONDS);
     }
 
     @Override
     public void onTaskStart() {
         try {
-            TaskContext task = TaskContext.get();
+            TaskContext task = names ? TaskContext.get() : null;
             if (task != null) {
                 MDC.put("task", Long.toString(task.taskAttemptId()));
                 MDC.put("stage", task.stageId() + "." + task.stageAttemptNumber());
                 TaskSpans.begin(task);
             }
-        } catch (RuntimeException | LinkageError error) {
+        } catch (Throwable error) {
             tell(error);
         }
     }
@@ -65,31 +77,32 @@ public final class ExecutorSide implements ExecutorPlugin {
     }
 
     private void endTask(String status) {
+        if (!names) {
+            return;
+        }
         try {
             TaskContext task = TaskSpans.end(status);
             MDC.remove("task");
             MDC.remove("stage");
-            if (timer != null && task != null && task.taskMetrics().outputMetrics().bytesWritten() > 0) {
-                timer.execute(() -> report(AFTER_WRITE_MS));
+            if (timer != null && task != null && task.taskMetrics().outputMetrics().bytesWritten() > 0
+                    && System.nanoTime() - reportedNs >= AFTER_WRITE_NS && asked.compareAndSet(false, true)) {
+                timer.execute(this::report);
             }
-        } catch (RuntimeException | LinkageError error) {
+        } catch (Throwable error) {
             tell(error);
         }
     }
 
-    /** @param pauseMs since the last report, or there is none now */
-    private synchronized void report(long pauseMs) {
-        long now = System.currentTimeMillis();
-        if (now - reportedMs < pauseMs) {
-            return;
-        }
+    /** On the timer's thread. */
+    private void report() {
         try {
-            reportedMs = now;
+            asked.set(false);
+            reportedNs = System.nanoTime();
             Map<String, Double> differences = fileSystems.differences();
             if (!differences.isEmpty()) {
                 context.send(new FileSystemReport(differences));
             }
-        } catch (IOException | RuntimeException | LinkageError error) {
+        } catch (Throwable error) {
             tell(error);
         }
     }
@@ -103,9 +116,19 @@ public final class ExecutorSide implements ExecutorPlugin {
 
     @Override
     public void shutdown() {
-        if (timer != null) {
+        if (timer == null) {
+            return;
+        }
+        try {
+            timer.execute(this::report);
+            timer.shutdown();
+            timer.awaitTermination(END_MS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException error) {
+            Thread.currentThread().interrupt();
+        } catch (Throwable error) {
+            tell(error);
+        } finally {
             timer.shutdownNow();
-            report(0);
         }
     }
 }

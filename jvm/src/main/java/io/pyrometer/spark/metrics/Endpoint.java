@@ -16,6 +16,12 @@ public final class Endpoint implements AutoCloseable {
     private final ExecutorService threads;
 
     public Endpoint(String host, int port, Supplier<String> metrics) throws IOException {
+        for (String limit : new String[] {"maxReqTime", "maxRspTime"}) {
+            // Seconds; read once in a JVM. Without it a client that sends half a request holds a thread for ever.
+            if (System.getProperty("sun.net.httpserver." + limit) == null) {
+                System.setProperty("sun.net.httpserver." + limit, "10");
+            }
+        }
         server = HttpServer.create(new InetSocketAddress(InetAddress.getByName(host), port), 16);
         threads = Executors.newFixedThreadPool(2, task -> {
             Thread thread = new Thread(task, "pyrometer-metrics");

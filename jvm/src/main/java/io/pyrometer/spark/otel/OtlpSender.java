@@ -15,6 +15,7 @@ import io.pyrometer.spark.trace.Span;
 import io.pyrometer.spark.trace.SpanSink;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +32,13 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
     private static final int MOST = 10_000;
     private static final int MOST_LEAVES = 8_000;
     private static final int BATCH = 512;
+    /** Characters of events: they hold stack traces. Collectors take at most 4 MiB at once. */
+    private static final int BATCH_TEXT = 500_000;
+    private static final int MOST_TEXT = 8_000_000;
+    /** Batches of spans before metrics and events have their turn. */
+    private static final int BATCHES = 16;
     private static final long PAUSE_MS = 1000;
+    private static final long MS = 1_000_000;
 
     private final Exporters exporters;
     private final Resource resource;
@@ -41,11 +48,14 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
     private final Deque<Span> spans = new ArrayDeque<>();
     private final Deque<Event> events = new ArrayDeque<>();
     private final Thread thread = new Thread(this::work, "pyrometer-otlp");
+    private long droppedEvents;
+    private long textOfEvents;
     private long dropped;
     private long sent;
     private long failed;
     private boolean closing;
-    private long deadlineMs = Long.MAX_VALUE;
+    /** Of System.nanoTime(), once it is closing. */
+    private long deadlineNs;
     private boolean told;
 
     public OtlpSender(Settings settings, Application application, long startMs, Supplier<List<Sample>> samples) {
@@ -62,26 +72,32 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
         settings.resourceAttributes.forEach(attributes::put);
         resource = Resource.create(attributes.build());
         thread.setDaemon(true);
+    }
+
+    public void start() {
         thread.start();
     }
 
     @Override
-    public synchronized void add(Span span, boolean leaf) {
-        if (spans.size() >= (leaf ? MOST_LEAVES : MOST)) {
+    public synchronized void add(Span span, Kind kind) {
+        if (kind != Kind.ROOT && spans.size() >= (kind == Kind.LEAF ? MOST_LEAVES : MOST)) {
             dropped++;
             return;
         }
         spans.add(span);
-        if (spans.size() >= BATCH) {
+        if (spans.size() == BATCH) {
             notifyAll();
         }
     }
 
     @Override
     public synchronized void add(Event event) {
-        if (events.size() < MOST_LEAVES) {
-            events.add(event);
+        if (events.size() >= MOST_LEAVES || textOfEvents >= MOST_TEXT) {
+            droppedEvents++;
+            return;
         }
+        textOfEvents += event.length();
+        events.add(event);
     }
 
     /** What became of spans so far. */
@@ -90,28 +106,46 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
         list.add(Sample.of(Metric.SPANS, sent, "exported"));
         list.add(Sample.of(Metric.SPANS, dropped, "dropped"));
         list.add(Sample.of(Metric.SPANS, failed, "failed"));
+        list.add(Sample.of(Metric.EVENTS_DROPPED, droppedEvents, "otlp"));
         return list;
     }
 
     private void work() {
-        long metricsAt = System.currentTimeMillis() + intervalMs;
+        long metricsAt = System.nanoTime() + intervalMs * MS;
         boolean last = false;
         while (!last) {
             try {
                 last = await();
-                sendSpans();
-                sendEvents();
-                if (last || System.currentTimeMillis() >= metricsAt) {
-                    long now = System.currentTimeMillis();
-                    join(exporters.metrics.export(MetricRecord.of(samples.get(), resource, startMs, now)));
-                    metricsAt = now + intervalMs;
+                // A collector may take spans more slowly than they come: the others have their turn all the same.
+                attempt(this::sendSpans);
+                attempt(this::sendEvents);
+                if (last || System.nanoTime() - metricsAt >= 0) {
+                    metricsAt = System.nanoTime() + intervalMs * MS;
+                    attempt(this::sendMetrics);
                 }
             } catch (InterruptedException error) {
                 return;
-            } catch (RuntimeException | LinkageError error) {
-                tell(error);
             }
         }
+    }
+
+    /** Something that sends. */
+    private interface Sending {
+        void send() throws InterruptedException;
+    }
+
+    private void attempt(Sending sending) throws InterruptedException {
+        try {
+            sending.send();
+        } catch (InterruptedException error) {
+            throw error;
+        } catch (Throwable error) {
+            tell(error);
+        }
+    }
+
+    private void sendMetrics() throws InterruptedException {
+        join(exporters.metrics.export(MetricRecord.of(samples.get(), resource, startMs, System.currentTimeMillis())));
     }
 
     /** Until there is a full batch, or for a while. Whether this is the last time. */
@@ -123,40 +157,55 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
     }
 
     private void sendSpans() throws InterruptedException {
-        for (List<SpanData> batch = nextSpans(); !batch.isEmpty(); batch = nextSpans()) {
+        List<Span> taken = takeSpans();
+        for (int i = 0; !taken.isEmpty() && (i < BATCHES || isClosing()); i++) {
+            List<SpanData> batch = new ArrayList<>(taken.size());
+            taken.forEach(span -> batch.add(new SpanRecord(span, resource)));
             boolean well = join(exporters.spans.export(batch));
             synchronized (this) {
                 sent += well ? batch.size() : 0;
                 failed += well ? 0 : batch.size();
             }
+            taken = i + 1 < BATCHES || isClosing() ? takeSpans() : Collections.emptyList();
         }
     }
 
-    private synchronized List<SpanData> nextSpans() {
-        List<SpanData> batch = new ArrayList<>();
-        while (!spans.isEmpty() && batch.size() < BATCH && System.currentTimeMillis() < deadlineMs) {
-            batch.add(new SpanRecord(spans.poll(), resource));
+    private synchronized List<Span> takeSpans() {
+        List<Span> batch = new ArrayList<>();
+        while (!spans.isEmpty() && batch.size() < BATCH && !isLate()) {
+            batch.add(spans.poll());
         }
         return batch;
     }
 
     private void sendEvents() throws InterruptedException {
-        for (List<LogRecordData> batch = nextEvents(); !batch.isEmpty(); batch = nextEvents()) {
-            join(exporters.events.export(batch));
+        List<Event> taken = takeEvents();
+        for (int i = 0; !taken.isEmpty(); i++) {
+            List<LogRecordData> batch = new ArrayList<>(taken.size());
+            taken.forEach(event -> batch.add(new EventRecord(event, resource)));
+            boolean well = join(exporters.events.export(batch));
+            synchronized (this) {
+                droppedEvents += well ? 0 : batch.size();
+            }
+            taken = i + 1 < BATCHES || isClosing() ? takeEvents() : Collections.emptyList();
         }
     }
 
-    private synchronized List<LogRecordData> nextEvents() {
-        List<LogRecordData> batch = new ArrayList<>();
-        while (!events.isEmpty() && batch.size() < BATCH && System.currentTimeMillis() < deadlineMs) {
-            batch.add(new EventRecord(events.poll(), resource));
+    private synchronized List<Event> takeEvents() {
+        List<Event> batch = new ArrayList<>();
+        long text = 0;
+        while (!events.isEmpty() && batch.size() < BATCH && text < BATCH_TEXT && !isLate()) {
+            Event event = events.poll();
+            text += event.length();
+            batch.add(event);
         }
+        textOfEvents -= text;
         return batch;
     }
 
     private boolean join(CompletableResultCode result) throws InterruptedException {
-        long end = System.currentTimeMillis() + 6 * Exporters.TIMEOUT.toMillis();
-        while (!result.isDone() && System.currentTimeMillis() < Math.min(end, deadline())) {
+        long end = System.nanoTime() + 6 * Exporters.TIMEOUT.toNanos();
+        while (!result.isDone() && System.nanoTime() - end < 0 && !isLate()) {
             result.join(50, TimeUnit.MILLISECONDS);
             if (Thread.interrupted()) {
                 throw new InterruptedException();
@@ -165,8 +214,12 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
         return result.isSuccess();
     }
 
-    private synchronized long deadline() {
-        return deadlineMs;
+    private synchronized boolean isClosing() {
+        return closing;
+    }
+
+    private synchronized boolean isLate() {
+        return closing && System.nanoTime() - deadlineNs >= 0;
     }
 
     private synchronized void tell(Throwable error) {
@@ -180,11 +233,11 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
     public void close(long ms) {
         synchronized (this) {
             closing = true;
-            deadlineMs = System.currentTimeMillis() + ms;
+            deadlineNs = System.nanoTime() + ms * MS;
             notifyAll();
         }
         try {
-            thread.join(ms);
+            thread.join(Math.max(1, ms)); // 0 would be for ever
         } catch (InterruptedException error) {
             Thread.currentThread().interrupt();
         }

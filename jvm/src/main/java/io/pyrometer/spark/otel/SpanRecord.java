@@ -16,10 +16,14 @@ import java.util.List;
 final class SpanRecord extends Record implements SpanData {
     private final Span span;
     private final Attributes attributes;
+    private final SpanContext context;
+    private final SpanContext parent;
 
     SpanRecord(Span span, Resource resource) {
         super(resource);
         this.span = span;
+        context = context(span.traceId, span.spanId);
+        parent = span.parentId == null ? SpanContext.getInvalid() : context(span.traceId, span.parentId);
         attributes = Convert.attributes(span.attributes);
     }
 
@@ -35,13 +39,12 @@ final class SpanRecord extends Record implements SpanData {
 
     @Override
     public SpanContext getSpanContext() {
-        return context(span.traceId, span.spanId);
+        return context;
     }
 
     @Override
     public SpanContext getParentSpanContext() {
-        return span.parentId == null ? SpanContext.getInvalid()
-                : context(span.traceId, span.parentId);
+        return parent;
     }
 
     @Override

@@ -15,14 +15,15 @@ import java.util.TreeMap;
  * start to the first executor, writing the union of stage attempts whose tasks wrote output, computing the union of the others
  * outside of it.
  *
- * <p>One thread changes it, others ask for its samples. It keeps what runs, the longest stages and the executors alive, but not
- * what ended: memory does not grow with the run.
+ * <p>One thread changes it, others ask for its samples. It keeps what runs, the longest stages and the executors alive, and of what
+ * ended sums: memory does not grow with the run.
  */
 public final class Run {
     /** Stages with series of their own. */
     public static final int STAGES = 20;
     private static final int EXECUTORS = 100;
     private static final int QUERIES = 50;
+    private static final int FILE_COUNTERS = 400;
     private static final long STALE_MS = 300_000;
     /** Stage attempts that ended are kept for tasks that end later. */
     private static final int LATE_STAGES = 256;
@@ -37,6 +38,8 @@ public final class Run {
     private final List<Stage> longest = new ArrayList<>();
     private final Map<String, Executor> alive = new LinkedHashMap<>();
     private final Map<String, Executor> peaks = new LinkedHashMap<>();
+    /** Executors with no more than that are not among those with the largest ones. */
+    private long leastPeak;
     private final Map<String, Query> queries = new LinkedHashMap<>();
     private final Map<String, Double> fileCounters = new TreeMap<>();
     private final Histogram computed = new Histogram();
@@ -53,7 +56,6 @@ public final class Run {
     private double taskCommitMs = Double.NaN;
     private double jobCommitMs = Double.NaN;
     private long commitSinceMs = -1;
-    private double lagMs = Double.NaN;
 
     private static long key(int stage, int attempt) {
         return ((long) stage << 32) | (attempt & 0xffffffffL);
@@ -134,6 +136,9 @@ public final class Run {
         if (late.size() > LATE_STAGES) {
             late.remove(late.keySet().iterator().next());
         }
+        stage.sizes.close();
+        stage.shuffleSizes.close();
+        longest.removeIf(each -> stage.completedMs - each.completedMs >= STALE_MS);
         longest.add(stage);
         longest.sort(Comparator.comparingLong((Stage each) -> each.durationMs(each.completedMs)).reversed());
         if (longest.size() > STAGES) {
@@ -151,6 +156,14 @@ public final class Run {
         Executor row = alive.get(executor);
         if (row != null) {
             row.running++;
+        }
+    }
+
+    /** Tasks of an executor of whose ends nothing is known. */
+    public synchronized void tasksLost(String executor, int count) {
+        Executor row = alive.get(executor);
+        if (row != null) {
+            row.running = Math.max(0, row.running - count);
         }
     }
 
@@ -229,11 +242,14 @@ public final class Run {
             executor.fullCollections = collections;
         }
         fullCollectionsKnown |= collections >= 0;
-        if (executor.heapPeakBytes > 0 && !peaks.containsKey(executor.id)) {
+        if (executor.heapPeakBytes > leastPeak && !peaks.containsKey(executor.id)) {
             peaks.put(executor.id, executor);
             if (peaks.size() > EXECUTORS) {
                 peaks.values().stream().min(Comparator.comparingLong(each -> each.heapPeakBytes))
-                        .ifPresent(least -> peaks.remove(least.id));
+                        .ifPresent(least -> {
+                            peaks.remove(least.id);
+                            leastPeak = least.heapPeakBytes;
+                        });
             }
         }
     }
@@ -257,10 +273,6 @@ public final class Run {
         commitSinceMs = sinceMs;
     }
 
-    public synchronized void lag(long ms) {
-        lagMs = Math.max(0, ms);
-    }
-
     /** The query of that id, for its progress. */
     public synchronized Query query(String id) {
         Query query = queries.get(id);
@@ -273,18 +285,32 @@ public final class Run {
 
     /** Differences of an executor's counters since its last report: by "filesystem\0metric\0label". */
     public synchronized void fileSystems(Map<String, Double> differences) {
-        differences.forEach((counter, more) -> fileCounters.merge(counter, more, Double::sum));
+        differences.forEach((counter, more) -> {
+            if (fileCounters.containsKey(counter) || (fileCounters.size() < FILE_COUNTERS && isCounter(counter))) {
+                fileCounters.merge(counter, more, Double::sum);
+            }
+        });
+    }
+
+    /** Executors may have the plugin in another version. */
+    private static boolean isCounter(String counter) {
+        String[] parts = counter.split("\0", -1);
+        for (Metric metric : Metric.values()) {
+            if (parts.length > 1 && metric.name().equals(parts[1])) {
+                return metric.labels.size() == parts.length - 1;
+            }
+        }
+        return false;
     }
 
     private long length(IntervalSet ended, long nowMs, boolean onlyWriting) {
-        IntervalSet all = ended;
+        long first = nowMs; // what runs ends now: from the first of it on there is no gap
         for (Stage stage : running.values()) {
             if (stage.submittedMs > 0 && (!onlyWriting || stage.writes())) {
-                all = all == ended ? ended.copy() : all;
-                all.add(Math.max(stage.submittedMs, startMs), nowMs);
+                first = Math.min(first, Math.max(stage.submittedMs, startMs));
             }
         }
-        return all.length();
+        return ended.lengthWith(first, nowMs);
     }
 
     /** All values now. `nowMs` counts only while the application runs. */
@@ -300,14 +326,13 @@ public final class Run {
         addQueries(list, nowMs);
         addCommits(list, now);
         fileCounters.forEach((counter, value) -> {
-            String[] parts = counter.split("\0");
+            String[] parts = counter.split("\0", -1);
             String[] labels = new String[parts.length - 1];
             labels[0] = parts[0];
             System.arraycopy(parts, 2, labels, 1, parts.length - 2);
             list.add(Sample.of(Metric.valueOf(parts[1]), value, labels));
         });
         addIfKnown(list, Metric.SUBMIT, submitMs / 1000);
-        addIfKnown(list, Metric.QUEUE_LAG, lagMs / 1000);
         return list;
     }
 
@@ -404,8 +429,9 @@ public final class Run {
             if (stage.shuffleSizes.mean() > 0) {
                 list.add(Sample.of(Metric.SHUFFLE_SKEW, stage.shuffleSizes.most() / stage.shuffleSizes.mean(), id, attempt));
             }
-            if (stage.sizes.median() > 0) {
-                list.add(Sample.of(Metric.TASK_SKEW, (double) stage.sizes.most() / stage.sizes.median(), id, attempt));
+            long median = stage.sizes.median();
+            if (median > 0) {
+                list.add(Sample.of(Metric.TASK_SKEW, (double) stage.sizes.most() / median, id, attempt));
             }
         }
     }

@@ -13,11 +13,15 @@ final class Sizes {
     private long count;
     private long sum;
     private long most;
+    private long middle = -1;
 
     void add(long value) {
         count++;
         sum += value;
         most = Math.max(most, value);
+        if (middle >= 0) {
+            return;
+        }
         if (kept < MOST) {
             if (kept == values.length) {
                 values = Arrays.copyOf(values, 2 * kept);
@@ -43,7 +47,17 @@ final class Sizes {
         return count > 0 ? (double) sum / count : 0;
     }
 
+    /** No more values come, but late ones: keeps what is asked for. */
+    void close() {
+        middle = median();
+        values = new long[0];
+        kept = 0;
+    }
+
     long median() {
+        if (middle >= 0) {
+            return middle;
+        }
         long[] sorted = Arrays.copyOf(values, kept);
         Arrays.sort(sorted);
         return kept > 0 ? sorted[kept / 2] : 0;

@@ -46,13 +46,19 @@ public final class Stage {
 
     /** Notes a task that was not sampled; it may be among the slowest ones in the end. */
     public void noteSlow(Task task) {
+        if (slowest.size() == SLOWEST && task.durationMs() <= slowest.peek().durationMs()) {
+            return;
+        }
         slowest.add(task);
         if (slowest.size() > SLOWEST) {
             slowest.poll();
         }
     }
 
-    public List<Task> slowest() {
-        return new ArrayList<>(slowest);
+    /** Them, once. */
+    public List<Task> takeSlowest() {
+        List<Task> taken = new ArrayList<>(slowest);
+        slowest.clear();
+        return taken;
     }
 }

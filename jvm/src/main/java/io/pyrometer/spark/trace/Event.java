@@ -20,6 +20,15 @@ public final class Event {
         this.text = text;
     }
 
+    /** About how many characters it has. */
+    public int length() {
+        int sum = text.length();
+        for (Object value : attributes.values()) {
+            sum += value instanceof String ? ((String) value).length() : 8;
+        }
+        return sum;
+    }
+
     public Event put(String key, Object value) {
         if (value != null) {
             attributes.put(key, value);

@@ -1,9 +1,16 @@
 package io.pyrometer.spark.trace;
 
-/** Where spans go when they end. Never blocks: what does not fit is lost and counted. */
+/** Where spans go when they end. Never blocks: what does not fit is lost and counted, spans without children first. */
 public interface SpanSink {
-    /** @param leaf it has no children: the first to be lost where there is too much */
-    void add(Span span, boolean leaf);
+    /** Whether others name a span as their parent. */
+    enum Kind {
+        LEAF,
+        PARENT,
+        /** The application: always kept. */
+        ROOT
+    }
+
+    void add(Span span, Kind kind);
 
     void add(Event event);
 }

@@ -6,10 +6,11 @@ import io.pyrometer.spark.run.Executor;
 import io.pyrometer.spark.run.Stage;
 import io.pyrometer.spark.run.Task;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Spans of an application: application, SQL execution or job, stage, task; batches of streams; waits for executors and their lives;
@@ -19,21 +20,29 @@ import java.util.Map;
 public final class SpanTree {
     private static final int TEXT = 200;
     private static final int STACK = 8192;
+    private static final int LATE_STAGES = 256;
+    /** Batches whose end has not come. */
+    private static final int BATCHES = 1000;
 
     private final Application application;
     private final SpanSink sink;
     private final double ratio;
+    private final Ids ids;
     private final Span root;
     private final Map<Long, Span> queries = new LinkedHashMap<>();
     private final Map<Integer, Span> jobs = new LinkedHashMap<>();
     private final Map<Long, Span> stages = new LinkedHashMap<>();
-    private final Map<Integer, Integer> jobOfStage = new HashMap<>();
+    /** Of the jobs that run. */
+    private final Map<Integer, Set<Integer>> stagesOfJob = new LinkedHashMap<>();
+    /** Stages that ended not long ago: tasks of theirs may fail later. */
+    private final Map<Long, Span> ended = new LinkedHashMap<>();
     private final Map<String, Span> batches = new LinkedHashMap<>();
 
     /** @param parent of the application itself; null: it is the root */
     public SpanTree(Application application, TraceContext parent, double ratio, long startMs, SpanSink sink) {
         this.application = application;
         this.ratio = ratio;
+        ids = new Ids(application.id);
         this.sink = sink;
         root = new Span(application.traceId, id("application"), parent == null ? null : parent.spanId,
                 "application " + application.name, startMs);
@@ -43,7 +52,7 @@ public final class SpanTree {
     }
 
     private String id(String what) {
-        return Ids.span(application.id, what);
+        return ids.span(what);
     }
 
     private Span child(Span parent, String what, String name, long startMs) {
@@ -87,10 +96,10 @@ public final class SpanTree {
             return;
         }
         if (commitSinceMs > 0 && timeMs > commitSinceMs) {
-            sink.add(child(span, "commit/" + execution, "commit", commitSinceMs).end(timeMs), true);
+            sink.add(child(span, "commit/" + execution, "commit", commitSinceMs).end(timeMs), SpanSink.Kind.LEAF);
         }
         span.error = error == null || error.isEmpty() ? null : cut(error, STACK);
-        sink.add(span.end(timeMs), false);
+        sink.add(span.end(timeMs), SpanSink.Kind.PARENT);
     }
 
     /**
@@ -113,18 +122,33 @@ public final class SpanTree {
                 : child(context, parent, "job/" + job, "job " + job, timeMs);
         span.put("spark.job.id", (long) job).put("spark.job.description", description == null ? null : cut(description, TEXT));
         jobs.put(job, span);
-        for (Integer stage : stageIds) {
-            jobOfStage.putIfAbsent(stage, job);
-        }
+        stagesOfJob.put(job, new HashSet<>(stageIds));
     }
 
     private Span batch(String batch, long timeMs) {
-        return batches.computeIfAbsent(batch, key -> child(root, "batch/" + key, "batch " + key, timeMs));
+        Span span = batches.computeIfAbsent(batch, key -> child(root, "batch/" + key, "batch " + key, timeMs));
+        if (batches.size() > BATCHES) {
+            incomplete(batches.remove(batches.keySet().iterator().next()), timeMs);
+        }
+        return span;
+    }
+
+    private void incomplete(Span span, long timeMs) {
+        sink.add(span.put("spark.incomplete", true).end(timeMs), SpanSink.Kind.PARENT);
+    }
+
+    /** Its batches will not say that they ended. */
+    public void queryEnded(String run, long timeMs) {
+        List<String> open = new ArrayList<>(batches.keySet());
+        open.removeIf(batch -> !batch.startsWith(run + '/'));
+        for (String batch : open) {
+            incomplete(batches.remove(batch), timeMs);
+        }
     }
 
     public void jobEnded(int job, long timeMs, String error) {
         Span span = jobs.remove(job);
-        jobOfStage.values().removeIf(each -> each == job);
+        stagesOfJob.remove(job);
         if (span == null) {
             return;
         }
@@ -132,17 +156,25 @@ public final class SpanTree {
             span.error = cut(error, STACK);
             sink.add(new Event(span, timeMs, true, "job " + job + " failed").put("exception.message", cut(error, STACK)));
         }
-        sink.add(span.end(timeMs), false);
+        sink.add(span.end(timeMs), SpanSink.Kind.PARENT);
     }
 
     private static long key(int stage, int attempt) {
         return ((long) stage << 32) | (attempt & 0xffffffffL);
     }
 
+    /** The first of the jobs that run which needs it. */
+    private Span jobOf(int stage) {
+        for (Map.Entry<Integer, Set<Integer>> job : stagesOfJob.entrySet()) {
+            if (job.getValue().contains(stage)) {
+                return jobs.get(job.getKey());
+            }
+        }
+        return root;
+    }
+
     public void stageSubmitted(Stage stage) {
-        Integer job = jobOfStage.get(stage.id);
-        Span parent = job == null ? null : jobs.get(job);
-        Span span = child(parent == null ? root : parent, "stage/" + stage.id + '/' + stage.attempt,
+        Span span = child(jobOf(stage.id), "stage/" + stage.id + '/' + stage.attempt,
                 "stage " + stage.id + (stage.attempt > 0 ? "." + stage.attempt : ""), stage.submittedMs);
         span.put("spark.stage.id", (long) stage.id).put("spark.stage.attempt", (long) stage.attempt);
         span.put("spark.stage.name", cut(stage.name, TEXT)).put("spark.stage.tasks", (long) stage.tasks);
@@ -154,7 +186,11 @@ public final class SpanTree {
         if (open == null) {
             return;
         }
-        for (Task task : stage.slowest()) {
+        ended.put(key(stage.id, stage.attempt), open);
+        if (ended.size() > LATE_STAGES) {
+            ended.remove(ended.keySet().iterator().next());
+        }
+        for (Task task : stage.takeSlowest()) {
             sendTask(open, task);
         }
         // Its own time of submission is more exact than that of the event which opened it.
@@ -169,17 +205,19 @@ public final class SpanTree {
             span.error = cut(stage.failure, STACK);
             sink.add(new Event(span, stage.completedMs, true, "stage failed").put("exception.message", span.error));
         }
-        sink.add(span.end(stage.completedMs), false);
+        sink.add(span.end(stage.completedMs), SpanSink.Kind.PARENT);
     }
 
     /** @param stage of the task; null: not known, and the task is not sent */
     public void taskEnded(Task task, Stage stage) {
-        Span parent = stages.get(key(task.stage, task.stageAttempt));
+        boolean always = task.failed && !task.killed;
+        long key = key(task.stage, task.stageAttempt);
+        Span running = stages.get(key);
+        Span parent = running == null && always ? ended.get(key) : running;
         if (parent == null || stage == null) {
             return;
         }
-        boolean always = task.failed && !task.killed;
-        if (always || Ids.share(application.id, "task/" + task.id) < ratio) {
+        if (always || ratio >= 1 || (ratio > 0 && ids.shareOfTask(task.id) < ratio)) {
             sendTask(parent, task);
         } else {
             stage.noteSlow(task);
@@ -187,7 +225,7 @@ public final class SpanTree {
     }
 
     private void sendTask(Span stage, Task task) {
-        Span span = child(stage, "task/" + task.id, "task " + task.id, task.launchMs);
+        Span span = new Span(stage.traceId, ids.ofTask(task.id), stage.spanId, "task " + task.id, task.launchMs);
         span.put("spark.task.id", task.id).put("spark.task.index", (long) task.index);
         span.put("spark.task.attempt", (long) task.attempt).put("spark.task.partition", (long) task.partition);
         span.put("spark.executor.id", task.executor).put("host.name", task.host);
@@ -205,19 +243,19 @@ public final class SpanTree {
                     .put("exception.message", cut(task.errorMessage, STACK))
                     .put("exception.stacktrace", task.errorStack == null ? null : cut(task.errorStack, STACK)));
         }
-        sink.add(span.end(task.finishMs), true);
+        sink.add(span.end(task.finishMs), SpanSink.Kind.LEAF);
     }
 
     public void firstExecutor(long timeMs) {
         if (timeMs > root.startMs) {
-            sink.add(child(root, "resource_wait", "resource wait", root.startMs).end(timeMs), true);
+            sink.add(child(root, "resource_wait", "resource wait", root.startMs).end(timeMs), SpanSink.Kind.LEAF);
         }
     }
 
     public void executorAdded(Executor executor) {
         if (executor.requestedMs > 0) {
             Span span = child(root, "request/" + executor.id, "executor request " + executor.id, executor.requestedMs);
-            sink.add(span.put("spark.executor.id", executor.id).end(executor.registeredMs), true);
+            sink.add(span.put("spark.executor.id", executor.id).end(executor.registeredMs), SpanSink.Kind.LEAF);
         }
     }
 
@@ -231,7 +269,7 @@ public final class SpanTree {
             sink.add(new Event(span, timeMs, false, "executor " + executor.id + " was lost")
                     .put("exception.message", cut(executor.removeReason, STACK)));
         }
-        sink.add(span.end(timeMs), true);
+        sink.add(span.end(timeMs), SpanSink.Kind.LEAF);
     }
 
     /** @param batch "run/number" */
@@ -239,7 +277,8 @@ public final class SpanTree {
         Span open = batches.remove(batch);
         Span span = open == null ? child(root, "batch/" + batch, "batch " + batch, startMs)
                 : new Span(open.traceId, open.spanId, open.parentId, open.name, startMs);
-        sink.add(span.put("spark.streaming.query", query).put("spark.streaming.rows", rows).end(endMs), open == null);
+        span.put("spark.streaming.query", query).put("spark.streaming.rows", rows);
+        sink.add(span.end(endMs), open == null ? SpanSink.Kind.LEAF : SpanSink.Kind.PARENT);
     }
 
     /** Sends what is open, the application last. */
@@ -249,7 +288,7 @@ public final class SpanTree {
         left.addAll(queries.values());
         left.addAll(batches.values());
         for (Span span : left) {
-            sink.add(span.put("spark.incomplete", true).end(timeMs), false);
+            incomplete(span, timeMs);
         }
         stages.clear();
         jobs.clear();
@@ -258,6 +297,6 @@ public final class SpanTree {
         for (Executor executor : alive) {
             executorEnded(executor, timeMs, false);
         }
-        sink.add(root.end(timeMs), false);
+        sink.add(root.end(timeMs), SpanSink.Kind.ROOT);
     }
 }

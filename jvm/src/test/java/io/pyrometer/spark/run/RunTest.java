@@ -94,6 +94,43 @@ public class RunTest {
     }
 
     @Test
+    public void countersOfOtherVersionsAreLeftOut() {
+        run.fileSystems(java.util.Collections.singletonMap("s3a\0FILE_BYTES\0read", 5.0));
+        run.fileSystems(java.util.Collections.singletonMap("s3a\0OF_ANOTHER_VERSION", 5.0));
+        run.fileSystems(java.util.Collections.singletonMap("s3a\0FILE_BYTES", 5.0));
+        assertEquals(5.0, value(0, Metric.FILE_BYTES, "s3a", "read").get(), 0);
+        assertEquals(1, run.samples(0).stream().filter(sample -> sample.metric.name().startsWith("FILE_")).count());
+        for (int i = 0; i < 5000; i++) {
+            run.fileSystems(java.util.Collections.singletonMap("s" + i + "\0FILE_RETRIES", 1.0));
+        }
+        assertTrue(run.samples(0).size() < 500);
+    }
+
+    /** Long stages of the first hour do not hide those of now. */
+    @Test
+    public void oldStagesMakeRoom() {
+        run.begin(0, 1);
+        for (int i = 0; i < 100; i++) {
+            run.stageSubmitted(i, 0, "long", 1, 10);
+            run.stageCompleted(i, 0, 10, 3_600_000, null);
+        }
+        run.stageSubmitted(100, 0, "short", 1, 9_000_000);
+        run.stageCompleted(100, 0, 9_000_000, 9_000_500, null);
+        assertEquals(0.5, value(9_001_000, Metric.STAGE_DURATION, "100", "0", "short", "compute").get(), 0);
+    }
+
+    @Test
+    public void lostEndsOfTasksLeaveNoneRunning() {
+        run.begin(0, 1);
+        run.executorAdded(new Executor("1", "h", 2, 10, -1, -1));
+        run.taskStarted("1");
+        run.taskStarted("1");
+        assertEquals(1.0, value(100, Metric.SLOT_UTILIZATION).get(), 0);
+        run.tasksLost("1", 2);
+        assertEquals(1.0, value(100, Metric.IDLE_EXECUTORS).get(), 0);
+    }
+
+    @Test
     public void waitEndsWithTheRegistration() {
         Executor executor = new Executor("1", "h", 1, 5000, 1000, 4990);
         assertEquals(4990, executor.cameMs());

@@ -23,7 +23,7 @@ public class SpanTreeTest {
     private final List<Event> events = new ArrayList<>();
     private final SpanSink sink = new SpanSink() {
         @Override
-        public void add(Span span, boolean leaf) {
+        public void add(Span span, SpanSink.Kind kind) {
             spans.add(span);
         }
 
@@ -115,6 +115,52 @@ public class SpanTreeTest {
         ids.remove(null);
         assertEquals(new HashSet<Object>(Arrays.asList(3L, 95L, 96L, 97L, 98L, 99L)), ids);
         assertEquals(1, events.size());
+    }
+
+    /** A batch whose progress is lost is sent all the same: at the end of its query, or when many others came. */
+    @Test
+    public void batchesDoNotPileUp() {
+        SpanTree tree = new SpanTree(application, null, 1, 0, sink);
+        for (int i = 0; i < 5000; i++) {
+            tree.jobStarted(i, 10 + i, Arrays.asList(i), -1, "run/" + i, null, null);
+            tree.jobEnded(i, 11 + i, null);
+        }
+        assertEquals(4000, spans.stream().filter(span -> span.name.startsWith("batch ")).count());
+        tree.queryEnded("other", 6000);
+        tree.queryEnded("run", 6000);
+        assertEquals(5000, spans.stream().filter(span -> span.name.startsWith("batch ")).count());
+        tree.end(7000, Collections.emptyList());
+        assertTree(Collections.emptySet());
+    }
+
+    /** The job that listed a stage first may end before another one runs it. */
+    @Test
+    public void sharedStagesBelongToAJobThatRuns() {
+        SpanTree tree = new SpanTree(application, null, 1, 0, sink);
+        Run run = new Run();
+        tree.jobStarted(0, 1, Arrays.asList(0, 1), -1, null, null, null);
+        tree.jobStarted(1, 2, Arrays.asList(1, 2), -1, null, null, null);
+        tree.jobEnded(0, 3, null);
+        Stage stage = run.stageSubmitted(1, 0, "s", 1, 4);
+        tree.stageSubmitted(stage);
+        run.stageCompleted(1, 0, 4, 5, null);
+        tree.stageCompleted(stage);
+        Task late = new Task();
+        late.id = 7;
+        late.stage = 1;
+        late.launchMs = 4;
+        late.finishMs = 6;
+        late.failed = true;
+        late.errorMessage = "no";
+        tree.taskEnded(late, stage);
+        tree.jobEnded(1, 8, null);
+        tree.end(9, Collections.emptyList());
+        assertTree(Collections.emptySet());
+        Span of = spans.stream().filter(span -> span.name.equals("stage 1")).findFirst().get();
+        Span job = spans.stream().filter(span -> span.name.equals("job 1")).findFirst().get();
+        Span task = spans.stream().filter(span -> span.name.equals("task 7")).findFirst().get();
+        assertEquals(job.spanId, of.parentId);
+        assertEquals(of.spanId, task.parentId);
     }
 
     @Test

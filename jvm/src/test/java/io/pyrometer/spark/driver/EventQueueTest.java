@@ -1,0 +1,78 @@
+package io.pyrometer.spark.driver;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import io.pyrometer.spark.metrics.Metric;
+import io.pyrometer.spark.run.Executor;
+import io.pyrometer.spark.run.Run;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.Test;
+
+public class EventQueueTest {
+    private final EventQueue queue = new EventQueue();
+    private final Run run = new Run();
+    private final Watcher watcher = new Watcher(run, null, 1);
+
+    @Test
+    public void whatHasComeIsTakenInItsOrder() {
+        StringBuilder seen = new StringBuilder();
+        queue.add(own -> seen.append('a'));
+        queue.start(watcher);
+        queue.add(own -> seen.append('b'));
+        queue.flush(5000);
+        assertEquals("ab", seen.toString());
+        queue.add(own -> seen.append('c'));
+        queue.stop(5000);
+        assertEquals("abc", seen.toString());
+    }
+
+    /** Also those that are no exceptions. */
+    @Test
+    public void errorsEndNothing() {
+        AtomicInteger taken = new AtomicInteger();
+        queue.start(watcher);
+        queue.add(own -> {
+            throw new AssertionError("on purpose");
+        });
+        queue.add(own -> taken.incrementAndGet());
+        queue.flush(5000);
+        queue.add(own -> taken.incrementAndGet());
+        queue.stop(5000);
+        assertEquals(2, taken.get());
+    }
+
+    @Test
+    public void tasksAreLostFirstAndTheEndNever() throws InterruptedException {
+        AtomicInteger tasks = new AtomicInteger();
+        AtomicInteger others = new AtomicInteger();
+        for (int i = 0; i < EventQueue.CAPACITY; i++) {
+            queue.addTaskEnd("1", own -> tasks.incrementAndGet());
+        }
+        for (int i = 0; i < 1000; i++) {
+            queue.add(own -> others.incrementAndGet());
+        }
+        assertEquals(2000, queue.dropped());
+        for (int i = 0; i < EventQueue.CAPACITY; i++) {
+            queue.add(own -> others.incrementAndGet());
+        }
+        queue.addLast(own -> own.applicationEnded(5));
+        run.executorAdded(new Executor("1", "h", 2, 1, -1, -1));
+        run.taskStarted("1");
+        queue.start(watcher);
+        queue.stop(5000);
+        assertTrue(watcher.awaitEnd(0));
+        assertTrue(tasks.get() == 7999 && others.get() == 2000);
+        assertEquals(1, run.samples(10).stream().filter(sample -> sample.metric == Metric.IDLE_EXECUTORS).findFirst().get().value, 0);
+    }
+
+    @Test
+    public void nothingIsKeptWhereItIsOff() {
+        queue.add(own -> own.applicationEnded(5));
+        queue.turnOff();
+        queue.addLast(own -> own.applicationEnded(5));
+        assertTrue(queue.isOff());
+        queue.flush(10);
+        assertEquals(0, queue.dropped());
+    }
+}
