@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 ROOT = Path(__file__).resolve().parents[1]
-for folder in ("tests", "tests/oracle", "corpus"):
+for folder in ("tests", "tests/oracle", "corpus", "bench"):
     sys.path.insert(0, str(ROOT / folder))
 os.environ.setdefault("PYROMETER_CACHE", str(ROOT / ".cache"))
 
 import page_parts  # noqa: E402
+import plugin_job  # noqa: E402
 from servers import collector, plugin, spark  # noqa: E402
 
 JOB = Path(__file__).with_name("plugin_job.py")
@@ -39,7 +40,8 @@ def run(tasks: int, conf: Dict[str, str]) -> Row:
         answer = Path(folder) / "answer.json"
         settings = {
             "spark.master": "local-cluster[2,1,1024]", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
-            "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "2g", **conf,
+            "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "2g",
+            "spark.jars": str(plugin.jar()), **conf,  # also without the plugin: each task names the JARs it needs
         }
         command = [str(spark.home() / "bin" / "spark-submit")]
         for key, value in settings.items():
@@ -51,13 +53,14 @@ def run(tasks: int, conf: Dict[str, str]) -> Row:
 
 
 def run_with_plugin(tasks: int, what: str) -> Row:
-    conf = {"spark.jars": str(plugin.jar()), "spark.plugins": plugin.PLUGIN, "spark.pyrometer.metrics.port": "0"}
+    conf = {"spark.plugins": plugin.PLUGIN, "spark.pyrometer.metrics.port": "0"}
     if what == METRICS:
-        row = {**run(tasks, conf), "telemetry_bytes": 0}
+        row = {**run(tasks, conf), "telemetry_bytes": 0, "collector_s": 0}
     else:
         with collector.Collector() as server:
             otel = {"spark.pyrometer.otel.enabled": "true", "spark.pyrometer.otel.endpoint": f"http://127.0.0.1:{server.grpc}"}
             row = {**run(tasks, {**conf, **otel}), "telemetry_bytes": server.received.stat().st_size}
+            row["collector_s"] = plugin_job.processor_s(server.process.pid)
     samples = plugin.samples(row["metrics"])
     row["lag_s"] = max((s.value for s in samples if s.name == "spark_listener_queue_lag_seconds"), default=0)
     row["dropped_events"] = sum(s.value for s in samples if s.name == "spark_events_dropped_total")
@@ -72,11 +75,13 @@ def middle(rows: List[Row], key: str) -> float:
 
 def line(tasks: int, what: str, without: List[Row], watched: List[Row]) -> str:
     before, after = middle(without, "seconds"), middle(watched, "seconds")
+    used_before, used_after = middle(without, "processor_s"), middle(watched, "processor_s")
     heap = (middle(watched, "heap_bytes") - middle(without, "heap_bytes")) / 2**20
     return (
         f"| {tasks:,} | {what} | {before:.2f} ({min(r['seconds'] for r in without):.2f} to {max(r['seconds'] for r in without):.2f}) "
         f"| {after:.2f} ({min(r['seconds'] for r in watched):.2f} to {max(r['seconds'] for r in watched):.2f}) "
-        f"| {100 * (after / before - 1):+.1f} | {max(r['lag_s'] for r in watched):.2f} "
+        f"| {100 * (after / before - 1):+.1f} | {used_before:.2f} | {used_after:.2f} | {100 * (used_after / used_before - 1):+.1f} "
+        f"| {middle(watched, 'collector_s'):.2f} | {max(r['lag_s'] for r in watched):.2f} "
         f"| {max(r['dropped_events'] for r in watched):.0f} | {max(r['dropped_spans'] for r in watched):.0f} | {heap:+.0f} "
         f"| {middle(watched, 'telemetry_bytes') / 2**20:.1f} |"
     )
@@ -89,8 +94,9 @@ def main() -> int:
     parser.add_argument("--update-docs", action="store_true")
     arguments = parser.parse_args()
     lines = [
-        "| tasks | what is on | without s | with s | difference % | lag s | dropped events | dropped spans | driver heap MiB | telemetry MiB |",
-        "| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| tasks | what is on | without s | with s | difference % | processor s without | with | difference % | collector s | lag s "
+        "| dropped events | dropped spans | driver heap MiB | telemetry MiB |",
+        "| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for tasks in arguments.tasks:
         for what in (METRICS, SPANS):

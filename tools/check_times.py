@@ -26,7 +26,7 @@ def plain_lines(text: str) -> list[str]:
 
 
 def declarators(text: str) -> list[str]:
-    """The names in "a, *b[2] = f(c, d), e": values and what follows a closing bracket are no declarators."""
+    """The names in "a, *b[2] = f(c, d), e": values and what follows a closing bracket do not declare anything."""
     names: list[str] = []
     depth = 0
     expected, value = True, False

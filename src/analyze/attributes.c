@@ -19,7 +19,7 @@ static bool add(struct pyro_app *app, const char *table, int64_t row, const char
 
 /* ---- Who started the application --------------------------------------------------------------------------------- */
 
-/* Airflow's name of a variable, wherever a cluster manager is told to set it. */
+/* A variable of Airflow, wherever a cluster manager has to set it. */
 static struct pyro_slice variable(const struct pyro_app *app, const char *name)
 {
     static const char *const places[] = {"spark.yarn.appMasterEnv.", "spark.kubernetes.driverEnv.",
