@@ -21,7 +21,7 @@ final class EventQueue {
     static final int CAPACITY = 10_000;
     /** The rest is for events without which a job, a stage or an executor would never end. */
     private static final int TASK_CAPACITY = 8_000;
-    /** With so many events the thread is woken. */
+    /** With this number of events the thread is woken. */
     private static final int HURRY = CAPACITY / 4;
     private static final int AT_ONCE = 1024;
     private static final long PAUSE_NS = 50_000_000;
@@ -87,7 +87,7 @@ final class EventQueue {
         return room;
     }
 
-    /** The last event: what is older makes room for it. */
+    /** The last event: older ones are lost for it. */
     void addLast(Consumer<Watcher> event) {
         while (!off && !events.offer(event)) {
             events.poll();

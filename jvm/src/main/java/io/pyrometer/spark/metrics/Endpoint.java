@@ -17,7 +17,7 @@ public final class Endpoint implements AutoCloseable {
 
     public Endpoint(String host, int port, Supplier<String> metrics) throws IOException {
         for (String limit : new String[] {"maxReqTime", "maxRspTime"}) {
-            // Seconds; read once in a JVM. Without it a client that sends half a request holds a thread for ever.
+            // Seconds; read once in a JVM. Without it a client that sends half a request holds a thread without limit.
             if (System.getProperty("sun.net.httpserver." + limit) == null) {
                 System.setProperty("sun.net.httpserver." + limit, "10");
             }

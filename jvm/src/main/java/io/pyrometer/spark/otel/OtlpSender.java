@@ -116,7 +116,7 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
         while (!last) {
             try {
                 last = await();
-                // A collector may take spans more slowly than they come: the others have their turn all the same.
+                // A collector may take spans more slowly than they come: the others have their turn nevertheless.
                 attempt(this::sendSpans);
                 attempt(this::sendEvents);
                 if (last || System.nanoTime() - metricsAt >= 0) {
@@ -237,7 +237,7 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
             notifyAll();
         }
         try {
-            thread.join(Math.max(1, ms)); // 0 would be for ever
+            thread.join(Math.max(1, ms)); // 0 would be without limit
         } catch (InterruptedException error) {
             Thread.currentThread().interrupt();
         }

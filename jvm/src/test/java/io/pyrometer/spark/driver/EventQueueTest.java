@@ -27,7 +27,7 @@ public class EventQueueTest {
         assertEquals("abc", seen.toString());
     }
 
-    /** Also those that are no exceptions. */
+    /** An Error is not an Exception. */
     @Test
     public void errorsEndNothing() {
         AtomicInteger taken = new AtomicInteger();

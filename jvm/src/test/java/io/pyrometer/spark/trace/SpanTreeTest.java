@@ -117,7 +117,7 @@ public class SpanTreeTest {
         assertEquals(1, events.size());
     }
 
-    /** A batch whose progress is lost is sent all the same: at the end of its query, or when many others came. */
+    /** A batch whose progress is lost is sent nevertheless: at the end of its query, or when many others came. */
     @Test
     public void batchesDoNotPileUp() {
         SpanTree tree = new SpanTree(application, null, 1, 0, sink);
