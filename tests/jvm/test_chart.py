@@ -6,13 +6,14 @@ import itertools
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
 import yaml
 from conftest import ROOT
-from servers import Unavailable, collector, shared
+from servers import Unavailable, collector, isolated, s3, shared
 
 CHART = ROOT / "charts" / "spark-3.5"
 pytestmark = [pytest.mark.slow]
@@ -93,6 +94,64 @@ def test_open_telemetry_values_reach_the_plugin(helm: str) -> None:
     assert found["spark.pyrometer.otel.resourceAttributes"] == "team=data"
 
 
+def test_numbers_keep_their_digits(helm: str, tmp_path: Path) -> None:
+    """Numbers of a file of values are floating point in templates."""
+    given = {"spark.sql.autoBroadcastJoinThreshold": 104857600, "spark.memory.fraction": 0.00001, "spark.speculation": True}
+    (tmp_path / "values.yaml").write_text(json.dumps({"connect": {"conf": given}}), encoding="utf-8")
+    run = run_helm(helm, "template", "spark", str(CHART), "-f", str(tmp_path / "values.yaml"))
+    assert run.returncode == 0, run.stderr
+    found = conf([document for document in yaml.safe_load_all(run.stdout) if document])
+    assert [found[key] for key in given] == ["104857600", "0.00001", "true"]
+
+
+@pytest.mark.parametrize("release", ["true", "123a", "my.release", "1e3"])
+def test_names_are_texts(helm: str, release: str) -> None:
+    run = run_helm(helm, "template", release, str(CHART))
+    assert run.returncode == 0, run.stderr
+    documents = [document for document in yaml.safe_load_all(run.stdout) if document]
+    assert {document["metadata"]["labels"]["app.kubernetes.io/instance"] for document in documents} == {release}
+    services = [document["metadata"]["name"] for document in documents if document["kind"] == "Service"]
+    assert services and not any("." in name for name in services)
+
+
+def test_images_are_those_of_the_recipes() -> None:
+    """Of docker/: what they copy exists, and the chart names their versions and places."""
+    values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+    recipe = (ROOT / "docker" / "spark-3.5" / "Dockerfile").read_text(encoding="utf-8")
+    assert f"-t {values['image']['repository']}:{values['image']['tag']} " in recipe
+    assert f"FROM apache/spark:{values['image']['tag']}-scala2.12" in recipe
+    assert f"-t {values['plugin']['initContainer']['image']} " in recipe
+    assert recipe.count(values["plugin"]["initContainer"]["path"]) == 1
+    for words in (line.split() for line in recipe.splitlines() if line.startswith("COPY ") and "--from" not in line):
+        assert (ROOT / words[1]).exists(), words
+    libraries = (ROOT / "docker" / "spark-3.5" / "pom.xml").read_text(encoding="utf-8")
+    assert f"<version>{values['image']['tag']}</version>" in libraries
+    assert all(coordinate.split(":")[2] in libraries for coordinate in s3.S3A)
+    server = (ROOT / "docker" / "pyrometer" / "Dockerfile").read_text(encoding="utf-8")
+    image = values["pyrometer"]["image"]
+    assert f"-t {image['repository']}:{image['tag']} " in server
+
+
+def test_server_answers_by_the_name_of_its_service(helm: str, binary: str, tmp_path: Path) -> None:
+    """The command of the chart, in a network of its own, since it listens on all addresses."""
+    documents = rendered(helm)
+    (container,) = one(documents, "Deployment", "-pyrometer")["spec"]["template"]["spec"]["containers"]
+    folders = {"/events": tmp_path / "events", "/tmp/cache": tmp_path / "cache"}
+    for folder in folders.values():
+        folder.mkdir()
+    words = [binary, *container["command"][1:]]
+    for inside, folder in folders.items():
+        words = [word.replace(inside, str(folder)) for word in words]
+    port = container["ports"][0]["containerPort"]
+    service = one(documents, "Service", "-pyrometer")["metadata"]["name"]
+    asked = [f"127.0.0.1:{port}", f"{service}:{port}", f"{service}.default.svc:{port}", "somewhere.else:80"]
+    script = Path(__file__).parent / "jobs" / "ask_server.py"
+    command = shared.or_skip(isolated.command, [sys.executable, str(script), str(port), ",".join(asked), *words])
+    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == [200, 200, 200, 421]
+
+
 def test_dashboards_are_config_maps(helm: str) -> None:
     documents = rendered(helm)
     for name in ("job-phase-timeline", "profiling"):
@@ -102,7 +161,8 @@ def test_dashboards_are_config_maps(helm: str) -> None:
 
 @pytest.mark.parametrize("value", ["monitoring.openTelemetry.samplingRatio=1.5", "monitoring.openTelemetry.protocol=udp",
                                    "monitoring.openTelemetry.endpoint=collector", "monitoring.metrics.port=0",
-                                   "plugin.delivery=carrier-pigeon", "monitoring.openTelemetry.sampleRatio=1", "connect.replicas=-1"])
+                                   "plugin.delivery=carrier-pigeon", "monitoring.openTelemetry.sampleRatio=1", "connect.replicas=-1",
+                                   "connect.replicas=2", "eventLog.accessMode=ReadOnce"])
 def test_wrong_values_are_refused(helm: str, value: str) -> None:
     run = run_helm(helm, "template", "spark", str(CHART), "--set", value)
     assert run.returncode != 0

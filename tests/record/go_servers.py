@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Build the Go programs that tests of telemetry and of the chart need, once, into the cache.
 
-    python3 tests/record/go_servers.py --cache .cache            # all of them: about ten minutes
+    python3 tests/record/go_servers.py --cache .cache            # all of them: about 15 minutes
     python3 tests/record/go_servers.py --cache .cache helm       # some
 
 Versions are pinned. Go checks what it downloads by its checksum database. Tests skip what is not built.
@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 COLLECTOR = ROOT / "tests" / "servers" / "otelcol"
 BUILDER = "go.opentelemetry.io/collector/cmd/builder@v0.160.0"
+KUBERNETES = "1.33.1"
+ETCD = "go.etcd.io/etcd/server/v3"
 LIMIT_S = 1800
 
 
@@ -67,9 +70,45 @@ def collector(folder: Path) -> None:
     go(folder, "build", "-trimpath", "-ldflags=-s -w", "-o", output, ".", cwd=work / "out", flags=" -mod=mod")
 
 
+def said(folder: Path, *words: str) -> Any:
+    """Return the JSON that Go prints."""
+    run = subprocess.run(["go", *words], check=True, env=environment(folder), timeout=LIMIT_S, stdout=subprocess.PIPE)
+    return json.loads(run.stdout)
+
+
+def kubernetes(package: str, name: str) -> Callable[[Path], None]:
+    """Return what builds a program of Kubernetes, or one that it uses, with the versions that its own go.mod names.
+
+    That go.mod takes parts of Kubernetes from folders that the module lacks. They are modules too: k8s.io/api 0.33.1 and
+    others belong to Kubernetes 1.33.1.
+    """
+
+    def make(folder: Path) -> None:
+        sources = Path(said(folder, "mod", "download", "-json", f"k8s.io/kubernetes@v{KUBERNETES}")["Dir"])
+        given = said(folder, "mod", "edit", "-json", str(sources / "go.mod"))
+        parts = [each["Old"]["Path"] for each in given["Replace"] if each["New"]["Path"].startswith("./staging/")]
+        major, rest = KUBERNETES.split(".", 1)
+        lines = ["module pyrometer.test/kubernetes", f"go {given['Go']}", f"require k8s.io/kubernetes v{KUBERNETES}"]
+        lines += [f"replace {part} => {part} v0.{rest}" for part in parts]
+        work = folder / "kubernetes"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        (work / "go.mod").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (work / "go.sum").write_bytes((sources / "go.sum").read_bytes())
+        # Without these, the server says that it is v0.0.0, and Helm that the chart wants a newer one.
+        names = {"gitVersion": f"v{KUBERNETES}", "gitMajor": major, "gitMinor": rest.split(".")[0]}
+        link = " ".join(["-s -w", *(f"-X k8s.io/component-base/version.{key}={value}" for key, value in names.items())])
+        output = str(folder / "bin" / name)
+        go(folder, "build", "-trimpath", f"-ldflags={link}", "-o", output, package, cwd=work, flags=" -mod=mod")
+
+    return make
+
+
 PROGRAMS = {
     "collector": Program("0.160.0", collector),
+    "etcd": Program(KUBERNETES, kubernetes(ETCD, "etcd")),  # the version that Kubernetes names
     "helm": Program("3.22.0", install("helm.sh/helm/v3/cmd/helm@v3.22.0")),
+    "kube-apiserver": Program(KUBERNETES, kubernetes("k8s.io/kubernetes/cmd/kube-apiserver", "kube-apiserver")),
     "kubeconform": Program("0.8.0", install("github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0")),
     "versitygw": Program("1.8.0", install("github.com/versity/versitygw/cmd/versitygw@v1.8.0")),
 }

@@ -7,6 +7,12 @@
     servers.pyrometer   `pyrometer serve`
     servers.spark       Spark's History Server and live applications, from the PyPI package
     servers.yarn        YARN, and applications that it runs
+    servers.plugin      applications with the Spark plugin
+    servers.collector   a collector of OpenTelemetry
+    servers.connect     Spark Connect
+    servers.s3          an S3 server, and the libraries of S3A
+    servers.kubernetes  an API server of Kubernetes over etcd
+    servers.isolated    a network of its own, for what listens on all addresses
 
 A server that cannot run here raises `Unavailable` with the reason, which becomes the reason of the skipped test.
 """

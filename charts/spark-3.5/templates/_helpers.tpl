@@ -2,31 +2,41 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" -}}
 {{- end -}}
 
+{{/* Services may not have dots in their names. */}}
 {{- define "spark.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | replace "." "-" | trunc 50 | trimSuffix "-" -}}
 {{- else if contains (include "spark.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- .Release.Name | replace "." "-" | trunc 50 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name (include "spark.name" .) | trunc 50 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name (include "spark.name" .) | replace "." "-" | trunc 50 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 
 {{- define "spark.labels" -}}
-app.kubernetes.io/name: {{ include "spark.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+{{ include "spark.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
 {{- define "spark.selector" -}}
-app.kubernetes.io/name: {{ include "spark.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "spark.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "spark.serviceAccount" -}}
 {{- default (ternary (include "spark.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name -}}
+{{- end -}}
+
+{{/* Of executors, which run code of users: it may do nothing. */}}
+{{- define "spark.executorAccount" -}}
+{{- default (ternary (printf "%s-executor" (include "spark.fullname" .)) "default" .Values.serviceAccount.create) .Values.serviceAccount.executors -}}
+{{- end -}}
+
+{{/* A number as Spark reads it: without an exponent. */}}
+{{- define "spark.text" -}}
+{{- if kindIs "string" . -}}{{ . }}{{- else -}}{{ toJson . }}{{- end -}}
 {{- end -}}
 
 {{- define "spark.claim" -}}
