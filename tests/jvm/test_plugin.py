@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any, Dict
 
 import pytest
 from conftest import run_command
-from servers import plugin, shared, spark
+from servers import bad_collector, collector, plugin, shared, spark
 
 JOB = Path(__file__).parent / "jobs" / "little.py"
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin")]
@@ -95,3 +96,41 @@ def test_collector_that_is_down_harms_nothing(protocol: str, tmp_path: Path) -> 
     assert run.value("spark_telemetry_spans_total", state="exported") == 0
     ends = [json.loads(line) for line in run.log.read_text(encoding="utf-8").splitlines()[-1:]]
     assert ends[0]["Event"] == "SparkListenerApplicationEnd"
+
+
+@pytest.mark.parametrize("kind, protocol", [("silent", "grpc"), ("nonsense", "grpc"), ("endless", "http/protobuf"),
+                                            ("refusing", "http/protobuf")])
+def test_collector_that_misbehaves_harms_nothing(kind: str, protocol: str, tmp_path: Path) -> None:
+    """The application ends well, its end waits for two seconds at most, and metrics are still at the endpoint."""
+    shared.home_or_skip()
+    shared.or_skip(plugin.jar)
+    with bad_collector.BadCollector(kind) as server:
+        conf = {"spark.pyrometer.otel.enabled": "true", "spark.pyrometer.otel.endpoint": f"http://127.0.0.1:{server.port}",
+                "spark.pyrometer.otel.protocol": protocol, "spark.pyrometer.otel.metricsInterval": "1s", "spark.master": "local[1]"}
+        run = plugin.run(spark.SPARK_3, JOB, tmp_path / "run", conf)
+        assert server.connections
+    assert run.value("spark_telemetry_spans_total", state="exported") == 0
+    assert run.value("spark_events_dropped_total", queue="pyrometer") == 0
+    assert run.result["stop_s"] < 5, run.output[-2000:]
+
+
+def test_port_that_is_taken_leaves_the_rest_on(tmp_path: Path) -> None:
+    shared.home_or_skip()
+    shared.or_skip(plugin.jar)
+    with socket.create_server(("127.0.0.1", 0)) as taken, shared.or_skip(collector.Collector) as server:
+        conf = {"spark.pyrometer.metrics.port": str(taken.getsockname()[1]), "spark.master": "local[1]",
+                "spark.pyrometer.otel.enabled": "true", "spark.pyrometer.otel.endpoint": f"http://127.0.0.1:{server.grpc}"}
+        run = plugin.run(spark.SPARK_3, JOB, tmp_path / "run", conf)
+        assert "Choose another spark.pyrometer.metrics.port" in run.output
+        assert any(span["name"].startswith("application ") for span in server.rows("resourceSpans"))
+
+
+def test_java_management_extensions_have_the_metrics(tmp_path: Path) -> None:
+    shared.home_or_skip()
+    shared.or_skip(plugin.jar)
+    conf = {"spark.master": "local[1]", "spark.metrics.conf.driver.sink.jmx.class": "org.apache.spark.metrics.sink.JmxSink",
+            "spark.driver.extraJavaOptions": "--add-opens=java.management/com.sun.jmx.mbeanserver=ALL-UNNAMED"}
+    run = plugin.run(spark.SPARK_3, JOB, tmp_path / "run", conf)
+    found = {name.rsplit(".", 1)[1]: number for name, number in run.result["jmx"].items()}
+    assert found["spark_resource_wait_seconds"] == pytest.approx(run.value("spark_resource_wait_seconds"), abs=0.001)
+    assert found["spark_task_run_seconds_total"] > 0

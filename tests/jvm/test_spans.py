@@ -103,3 +103,44 @@ def test_export_sends_what_the_plugin_sends(sent: Sent, binary: str) -> None:
     assert len(spans) == 2 * len({span["spanId"] for span in spans}) and metrics
     gone = run_command([binary, "export", str(sent.run.log), "--to", "otlp", "--endpoint", "http://127.0.0.1:1"])
     assert gone.exit == 4 and len(gone.err.splitlines()) == 1
+
+
+@pytest.fixture(scope="module", params=spark.VERSIONS)
+def stream(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Sent:
+    """A run with streaming queries, and its spans."""
+    shared.home_or_skip(request.param)
+    shared.or_skip(plugin.jar)
+    with shared.or_skip(collector.Collector) as server:
+        conf = {"spark.master": "local[2]", "spark.pyrometer.otel.enabled": "true",
+                "spark.pyrometer.otel.endpoint": f"http://127.0.0.1:{server.grpc}"}
+        script = Path(__file__).parent / "jobs" / "stream.py"
+        run = plugin.run(request.param, script, tmp_path_factory.mktemp("stream") / "run", conf)
+        return Sent(run, None, server.rows("resourceSpans"), server.rows("resourceLogs"), server.rows("resourceMetrics"))
+
+
+def test_batches_are_those_of_the_event_log(stream: Sent, binary: str) -> None:
+    """A batch is above the executions and jobs that Spark says are its own. What was under way at the end only the plugin knows."""
+    wanted = {span["spanId"]: span for span in exported(binary, stream.run.log)}
+    found = {span["spanId"]: span for span in stream.spans}
+    batches = [key for key, span in wanted.items() if span["name"].startswith("batch ")]
+    assert len(batches) >= 8 and set(wanted) <= set(found)
+    open_at_end = {key for key, span in found.items() if key not in wanted and span["name"].startswith("batch ")}
+    for key, span in wanted.items():
+        own = found[key].get("parentSpanId", "")
+        assert own == span.get("parentSpanId", "") or own in open_at_end, (span["name"], found[key])
+    assert all(attributes(found[key])["spark.incomplete"] for key in open_at_end) and len(open_at_end) <= 2
+    above = {span.get("parentSpanId") for span in found.values()}
+    assert above & set(batches)
+    assert all(span.get("parentSpanId", "") in set(found) | {""} for span in found.values())
+
+
+def test_streaming_metrics_are_those_of_the_progress(stream: Sent) -> None:
+    samples = {(s.name, s.labels["query"]): s.value for s in stream.run.samples if s.name.startswith("spark_streaming_")
+               and "measure" not in s.labels}
+    for query in ("counts", "groups"):
+        assert samples["spark_streaming_batch_duration_seconds", query] > 0
+        assert samples["spark_streaming_input_rows_per_second", query] >= 0
+        assert samples["spark_streaming_processed_rows_per_second", query] >= 0
+    assert samples["spark_streaming_state_rows", "counts"] > 0
+    assert samples["spark_streaming_watermark_delay_seconds", "counts"] >= 0
+    assert ("spark_streaming_state_rows", "groups") not in samples  # it has no state: absent, not 0

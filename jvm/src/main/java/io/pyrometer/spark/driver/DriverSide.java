@@ -169,6 +169,8 @@ public final class DriverSide implements DriverPlugin {
 
     private List<Sample> samples() {
         List<Sample> list = new ArrayList<>();
+        long now = System.currentTimeMillis();
+        queue.add(own -> own.lookAtCleanup(now));
         queue.flush(FLUSH_MS);
         Map<String, String> who = application.orchestrator;
         list.add(Sample.of(Metric.INFO, 1, application.sparkVersion, who.getOrDefault("dag_id", ""),

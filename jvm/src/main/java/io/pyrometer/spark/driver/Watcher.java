@@ -2,6 +2,7 @@ package io.pyrometer.spark.driver;
 
 import io.pyrometer.spark.connect.Requests;
 import io.pyrometer.spark.connect.TraceContext;
+import io.pyrometer.spark.executor.StoreDeletions;
 import io.pyrometer.spark.run.Executor;
 import io.pyrometer.spark.run.Query;
 import io.pyrometer.spark.run.Run;
@@ -36,6 +37,19 @@ final class Watcher {
         final CommitMetrics metrics = new CommitMetrics();
         final Set<Integer> jobs = new HashSet<>();
         long lastJobEndMs = -1;
+        /** Before its first job, and after its last one so far. */
+        StoreDeletions before;
+        StoreDeletions after;
+        long cleaningSinceMs = -1;
+
+        boolean commits() {
+            return metrics.writes() && jobs.isEmpty() && lastJobEndMs > 0;
+        }
+
+        /** A committer has completed a job: what is deleted now are the traces of that. */
+        boolean cleans(StoreDeletions now) {
+            return before != null && now.jobsCompleted > before.jobsCompleted;
+        }
     }
 
     /** @param spans null: none are wanted */
@@ -104,6 +118,7 @@ final class Watcher {
         Write write = writes.get(start.execution);
         if (write != null) {
             write.jobs.add(start.id);
+            write.before = write.before == null ? StoreDeletions.now() : write.before;
             executionOfJob.put(start.id, start.execution);
             noteCommitting();
         }
@@ -120,6 +135,7 @@ final class Watcher {
         if (write != null) {
             write.jobs.remove(id);
             write.lastJobEndMs = timeMs;
+            write.after = StoreDeletions.now();
             noteCommitting();
         }
         if (spans != null) {
@@ -131,11 +147,40 @@ final class Watcher {
     private void noteCommitting() {
         long since = -1;
         for (Write write : writes.values()) {
-            if (write.metrics.writes() && write.jobs.isEmpty() && write.lastJobEndMs > 0) {
+            if (write.commits()) {
                 since = since < 0 ? write.lastJobEndMs : Math.min(since, write.lastJobEndMs);
             }
         }
         run.committing(since);
+    }
+
+    private void noteCleanup(Write write) {
+        if (!write.commits() || write.before == null) {
+            return;
+        }
+        StoreDeletions now = StoreDeletions.now();
+        if (write.cleans(now)) {
+            // Where this thread was late, the commit was over when it looked: tasks of this process may have deleted, too.
+            StoreDeletions since = write.cleans(write.after) ? write.before : write.after;
+            run.cleaned(now.seconds - since.seconds);
+        }
+        run.cleaning(-1);
+    }
+
+    /** Before samples are taken: whether a clean-up goes on. */
+    void lookAtCleanup(long nowMs) {
+        long since = -1;
+        StoreDeletions now = null;
+        for (Write write : writes.values()) {
+            if (!write.commits()) {
+                continue;
+            }
+            now = now == null ? StoreDeletions.now() : now;
+            boolean cleans = write.cleans(now) && now.begun > now.ended;
+            write.cleaningSinceMs = !cleans ? -1 : write.cleaningSinceMs < 0 ? nowMs : write.cleaningSinceMs;
+            since = cleans && (since < 0 || write.cleaningSinceMs < since) ? write.cleaningSinceMs : since;
+        }
+        run.cleaning(since);
     }
 
     void stageSubmitted(int id, int attempt, String name, int tasks, long submittedMs) {
@@ -204,6 +249,7 @@ final class Watcher {
         if (write != null) {
             executionOfJob.values().removeIf(each -> each == id);
             noteCommitting();
+            noteCleanup(write);
         }
         if (spans != null) {
             spans.sqlEnded(id, timeMs, error, write == null ? -1 : write.lastJobEndMs);

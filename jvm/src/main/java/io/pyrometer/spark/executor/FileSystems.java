@@ -87,7 +87,7 @@ public final class FileSystems {
     }
 
     /** Those that Hadoop keeps for its callers. It has no public way to list them. */
-    private static List<FileSystem> instances() {
+    static List<FileSystem> instances() {
         List<FileSystem> instances = new ArrayList<>();
         try {
             Field cache = FileSystem.class.getDeclaredField("CACHE");

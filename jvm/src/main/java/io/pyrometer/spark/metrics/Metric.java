@@ -46,7 +46,8 @@ public enum Metric {
     EXECUTOR_PEAK("spark_executor_peak_memory_bytes", Type.GAUGE, "By",
             "Largest memory seen in the 100 executors that used most", "executor", "kind"),
     COMMIT("spark_commit_seconds", Type.GAUGE, "s",
-            "Committing output: of tasks (sum), of jobs (sum), and since when a job's commit goes on", "step"),
+            "Committing output: of tasks (sum), of jobs (sum), of that the clean-up after it (S3A's magic committer), and for how long "
+                    + "a job's commit and its clean-up have been running", "step"),
     STREAM_BATCH("spark_streaming_batch_duration_seconds", Type.GAUGE, "s", "Duration of the newest batch", "query"),
     STREAM_INPUT("spark_streaming_input_rows_per_second", Type.GAUGE, "1/s", "Rows that arrive", "query"),
     STREAM_PROCESSED("spark_streaming_processed_rows_per_second", Type.GAUGE, "1/s", "Rows that are processed", "query"),

@@ -56,6 +56,8 @@ public final class Run {
     private double taskCommitMs = Double.NaN;
     private double jobCommitMs = Double.NaN;
     private long commitSinceMs = -1;
+    private double cleanupSeconds = Double.NaN;
+    private long cleaningSinceMs = -1;
 
     private static long key(int stage, int attempt) {
         return ((long) stage << 32) | (attempt & 0xffffffffL);
@@ -72,6 +74,7 @@ public final class Run {
             stageCompleted(stage, stage.submittedMs, timeMs, null);
         }
         commitSinceMs = -1;
+        cleaningSinceMs = -1;
     }
 
     public synchronized boolean ended() {
@@ -268,6 +271,16 @@ public final class Run {
         return Double.isNaN(more) ? before : Double.isNaN(before) ? more : before + more;
     }
 
+    /** What the clean-up of a commit took. */
+    public synchronized void cleaned(double seconds) {
+        cleanupSeconds = plus(cleanupSeconds, seconds);
+    }
+
+    /** The clean-up of a commit goes on since then; -1: none does. */
+    public synchronized void cleaning(long sinceMs) {
+        cleaningSinceMs = sinceMs;
+    }
+
     /** A write whose tasks are done commits since then; -1: none does. */
     public synchronized void committing(long sinceMs) {
         commitSinceMs = sinceMs;
@@ -460,8 +473,14 @@ public final class Run {
     private void addCommits(List<Sample> list, long now) {
         addIfKnown(list, Metric.COMMIT, taskCommitMs / 1000, "task");
         addIfKnown(list, Metric.COMMIT, jobCommitMs / 1000, "job");
-        if (commitSinceMs >= 0) {
-            list.add(Sample.of(Metric.COMMIT, Math.max(0, now - commitSinceMs) / 1000.0, "running"));
+        addIfKnown(list, Metric.COMMIT, cleanupSeconds, "cleanup");
+        addSince(list, commitSinceMs, now, "running");
+        addSince(list, cleaningSinceMs, now, "cleanup_running");
+    }
+
+    private static void addSince(List<Sample> list, long sinceMs, long now, String step) {
+        if (sinceMs >= 0) {
+            list.add(Sample.of(Metric.COMMIT, Math.max(0, now - sinceMs) / 1000.0, step));
         }
     }
 }

@@ -208,18 +208,15 @@ public final class SpanTree {
         sink.add(span.end(stage.completedMs), SpanSink.Kind.PARENT);
     }
 
-    /** @param stage of the task; null: not known, and the task is not sent */
+    /** @param stage of the task; null: not known */
     public void taskEnded(Task task, Stage stage) {
         boolean always = task.failed && !task.killed;
+        boolean chosen = always || ratio >= 1 || (ratio > 0 && ids.shareOfTask(task.id) < ratio);
         long key = key(task.stage, task.stageAttempt);
         Span running = stages.get(key);
-        Span parent = running == null && always ? ended.get(key) : running;
-        if (parent == null || stage == null) {
-            return;
-        }
-        if (always || ratio >= 1 || (ratio > 0 && ids.shareOfTask(task.id) < ratio)) {
-            sendTask(parent, task);
-        } else {
+        if (chosen && (running != null || ended.containsKey(key))) {
+            sendTask(running != null ? running : ended.get(key), task);
+        } else if (running != null && stage != null) {
             stage.noteSlow(task);
         }
     }
