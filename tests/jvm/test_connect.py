@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
 import pytest
-from servers import collector, connect, plugin, shared, spark
+from servers import collector, connect, isolated, plugin, shared, spark
 
-CLIENT = Path(__file__).parent / "jobs" / "client.py"
+OPERATIONS = Path(__file__).parent / "jobs" / "operations.py"
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 OTHER = "0af7651916cd43dd8448eb211c80319c"
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin")]
 
 
-@pytest.fixture(scope="module")
-def sent(tmp_path_factory: pytest.TempPathFactory) -> Tuple[List[Dict[str, Any]], List[Dict[str, Any]]]:
+@pytest.fixture(scope="module", params=spark.VERSIONS)
+def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Tuple[List[Dict[str, Any]], List[Dict[str, Any]]]:
     """Spans and metrics of a server with three clients: one with a trace and baggage, one with none, one with a wrong one."""
-    shared.home_or_skip(spark.SPARK_4)
-    shared.or_skip(plugin.jar)
-    with shared.or_skip(collector.Collector) as server:
-        conf = {"spark.pyrometer.otel.enabled": "true", "spark.pyrometer.otel.endpoint": f"http://127.0.0.1:{server.grpc}",
-                "spark.pyrometer.otel.metricsInterval": "1s"}
-        with shared.or_skip(connect.Connect, tmp_path_factory.mktemp("connect"), conf) as spark_server:
-            for parameters in (f"traceparent=00-{TRACE}-{SPAN}-01;baggage=dag_id%3Ddaily%2Ctask_id%3Dload", "x=1",
-                               f"traceparent=00-{OTHER}-{SPAN}"):
-                assert spark_server.run(CLIENT, parameters).split() == ["10"]
-        return server.rows("resourceSpans"), server.rows("resourceMetrics")
+    shared.home_or_skip(request.param)
+    for needed in (plugin.jar, lambda: collector.program("collector"), connect.client_packages, spark.arrow_packages):
+        shared.or_skip(needed)
+    if request.param == spark.SPARK_3:
+        shared.or_skip(connect.server_jar)
+    folder = tmp_path_factory.mktemp("connect")
+    parameters = [f"traceparent=00-{TRACE}-{SPAN}-01;baggage=dag_id%3Ddaily%2Ctask_id%3Dload", "x=1", f"traceparent=00-{OTHER}-{SPAN}"]
+    words = [sys.executable, str(OPERATIONS), str(folder), request.param, *parameters]
+    command = shared.or_skip(isolated.command, words) if request.param == spark.SPARK_3 else words
+    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stderr[-4000:]
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    assert result["printed"] == [["10"]] * 3
+    return result["spans"], result["metrics"]
 
 
 def named(spans: List[Dict[str, Any]], kind: str) -> List[Dict[str, Any]]:

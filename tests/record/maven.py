@@ -13,13 +13,20 @@ TIME_LIMIT_S = 600
 
 
 def project(coordinates: Sequence[str]) -> str:
-    """Return a Maven project that depends on each group:artifact:version."""
+    """Return a Maven project that depends on each group:artifact:version; behind "!" groups that it is taken without."""
     rows = []
     for coordinate in coordinates:
-        group, artifact, version = map(escape, coordinate.split(":"))
+        name, _, without = coordinate.partition("!")
+        group, artifact, version = map(escape, name.split(":"))
+        left_out = "".join(
+            f"<exclusion><groupId>{escape(each)}</groupId><artifactId>*</artifactId></exclusion>"
+            for each in without.split(",")
+            if each
+        )
+        exclusions = f"<exclusions>{left_out}</exclusions>" if left_out else ""
         rows.append(
             f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
-            f"<version>{version}</version></dependency>"
+            f"<version>{version}</version>{exclusions}</dependency>"
         )
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
