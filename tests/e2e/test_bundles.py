@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 import shutil
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional
 
@@ -354,3 +354,24 @@ def test_files_that_are_nothing_do_not_disturb(binary: str, tmp_path: Path) -> N
         run = run_command([binary, "diagnose", str(folder / name)])
         begins = "this is" if "GC log" in looks else "lines has a Spark event; it is"
         assert run.exit == 3 and run.err.decode().endswith(f"{begins} {looks}\n"), run.explain()
+
+
+@pytest.mark.parametrize("contexts, owned", [
+    (lambda tid, stage: {"task": str(tid), "stage": f"{stage}.0"}, True),  # as the Spark plugin names tasks
+    (lambda tid, stage: {"task_name": f"task 0.0 in stage {stage}.0 (TID {tid})", "task": "999", "stage": "9.0"}, True),
+    (lambda tid, stage: {"task": str(tid)}, False),  # of some other program
+    (lambda tid, stage: {"task": "load", "stage": "prod"}, False),
+])
+def test_contexts_of_records_name_tasks(binary: str, tmp_path: Path, contexts: Any, owned: bool) -> None:
+    log = ROOT / "corpus" / "logs" / "data_skew.zst"
+    shutil.copy(log, tmp_path)
+    wanted = rows(binary, tmp_path, "SELECT t.id, t.stage, t.launch_ms, a.id AS app FROM tasks t, applications a LIMIT 5")
+    lines = []
+    for row in wanted:
+        moment = datetime.fromtimestamp(row["launch_ms"] / 1000, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        for text in ("begins", "ends"):
+            lines.append({"ts": moment, "level": "INFO", "msg": f"{text} {row['app']}", "logger": "L",
+                          "context": contexts(row["id"], row["stage"])})
+    (tmp_path / "executor-1.json").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    found = rows(binary, tmp_path, "SELECT DISTINCT task FROM owners WHERE method = 'named' ORDER BY 1")
+    assert [row["task"] for row in found] == (sorted(row["id"] for row in wanted) if owned else [])

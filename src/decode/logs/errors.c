@@ -226,9 +226,9 @@ static bool add_record(struct pyro_log_errors *errors, struct entry *entry, cons
     if (record->level > entry->level)
         entry->level = record->level;
     if (pyro_log_task_of(record, &task))
-        ok = ADD_VALUE(&entry->tasks, task.tid, allocator) && ADD_VALUE(&entry->stages, task.stage, allocator);
-    else if (pyro_log_stage_of(record) != PYRO_NONE)
-        ok = ADD_VALUE(&entry->stages, pyro_log_stage_of(record), allocator);
+        ok = ADD_VALUE(&entry->tasks, task.tid, allocator);
+    if (pyro_log_stage_of(record) != PYRO_NONE)
+        ok &= ADD_VALUE(&entry->stages, pyro_log_stage_of(record), allocator);
     ok &= ADD_TEXT(errors, &entry->containers, file->container);
     ok &= ADD_TEXT(errors, &entry->executors, executor_of(file, record));
     /* Of files with different times the last record is not the last one read. */

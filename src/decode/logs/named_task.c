@@ -68,9 +68,25 @@ bool pyro_log_task_read(struct pyro_slice text, struct pyro_log_task *ret)
     return false;
 }
 
+bool pyro_log_mdc_read(struct pyro_slice text, struct pyro_log_task *ret)
+{
+    if (pyro_log_task_read(text, ret))
+        return true;
+    int64_t tid;
+    if (text.len == 0 || pyro_log_number_read(text, &tid) != text.len)
+        return false;
+    *ret = (struct pyro_log_task){.index = PYRO_NONE,
+                                  .attempt = PYRO_NONE,
+                                  .stage = PYRO_NONE,
+                                  .stage_attempt = PYRO_NONE,
+                                  .tid = tid,
+                                  .end = text.len};
+    return true;
+}
+
 bool pyro_log_task_of(const struct pyro_log_record *record, struct pyro_log_task *ret)
 {
-    return pyro_log_task_read(record->task_name, ret) || pyro_log_task_read(record->thread, ret) ||
+    return pyro_log_mdc_read(record->task_name, ret) || pyro_log_task_read(record->thread, ret) ||
            pyro_log_task_read(record->message, ret);
 }
 
@@ -96,5 +112,5 @@ static int64_t stage_in(struct pyro_slice text)
 int64_t pyro_log_stage_of(const struct pyro_log_record *record)
 {
     struct pyro_log_task task;
-    return pyro_log_task_of(record, &task) ? task.stage : stage_in(record->message);
+    return pyro_log_task_of(record, &task) && task.stage != PYRO_NONE ? task.stage : stage_in(record->message);
 }

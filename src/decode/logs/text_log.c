@@ -123,7 +123,7 @@ static bool add_owner(struct text_log *log, const struct working *working)
  * may be about any. */
 static const char *task_of_thread(const struct pyro_log_record *record, struct pyro_log_task *ret)
 {
-    if (record->task_name.ptr && pyro_log_task_read(record->task_name, ret))
+    if (record->task_name.ptr && pyro_log_mdc_read(record->task_name, ret))
         return "named";
     if (record->thread.ptr && pyro_log_task_read(record->thread, ret))
         return "thread-name";

@@ -25,10 +25,12 @@ static bool take_raw(struct pyro_json_reader *at, struct pyro_slice *ret)
     return pyro_json_take_raw(at, ret);
 }
 
-/* ,"context":{"task_name":"task 0.0 in stage 1.0 (TID 3)"} */
+/* ,"context":{"task_name":"task 0.0 in stage 1.0 (TID 3)"}, or of the Spark plugin {"task":"3","stage":"1.0"} */
 static void read_context(struct pyro_json_reader *at, struct pyro_log_header *ret)
 {
-    PYRO_JSON_KEYS(context, (CONTEXT_TASK, "task_name"), (CONTEXT_MDC_TASK, "mdc.taskName"));
+    PYRO_JSON_KEYS(context, (CONTEXT_TASK, "task_name"), (CONTEXT_MDC_TASK, "mdc.taskName"), (CONTEXT_TID, "task"),
+                   (CONTEXT_STAGE, "stage"));
+    struct pyro_slice tid = PYRO_SLICE_NULL, stage = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     if (pyro_json_peek(at) != '{') {
         pyro_json_skip(at);
@@ -36,11 +38,17 @@ static void read_context(struct pyro_json_reader *at, struct pyro_log_header *re
     }
     if (!pyro_json_enter_object(at, &object))
         return;
-    while (PYRO_JSON_NEXT_KNOWN(at, &object, context) != PYRO_JSON_END)
+    for (int key; (key = PYRO_JSON_NEXT_KNOWN(at, &object, context)) != PYRO_JSON_END;)
         if (pyro_json_peek(at) == '"')
-            pyro_json_take_string(at, &ret->task_name, NULL);
+            pyro_json_take_string(at,
+                                  key == CONTEXT_TID     ? &tid
+                                  : key == CONTEXT_STAGE ? &stage
+                                                         : &ret->task_name,
+                                  NULL);
         else
             pyro_json_skip(at);
+    if (!ret->task_name.ptr && stage.len > 0) /* Spark's own says more; the "task" of another program may be anything */
+        ret->task_name = tid;
 }
 
 static void add_frame(struct pyro_log_json *json, struct pyro_slice class, struct pyro_slice method,

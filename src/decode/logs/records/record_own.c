@@ -209,7 +209,8 @@ static enum pyro_status take_conversion(struct pyro_log_pattern *pattern, const 
     struct pyro_slice option;
     for (bool first = true; take_option(at, &option); first = false)
         if (name->kind == KIND_TASK && first && !pyro_slice_is(option, "task_name") &&
-            !pyro_slice_is(option, "mdc.taskName") && !pyro_slice_is(option, "taskName"))
+            !pyro_slice_is(option, "mdc.taskName") && !pyro_slice_is(option, "taskName") &&
+            !pyro_slice_is(option, "task"))
             item->kind = KIND_OTHER;
     return PYRO_OK;
 }
