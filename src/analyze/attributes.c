@@ -4,6 +4,7 @@
 
 #include "analyze/analyze.h"
 #include "base/memory/allocator.h"
+#include "base/numbers/units.h"
 
 static bool add(struct pyro_app *app, const char *table, int64_t row, const char *key, struct pyro_slice value)
 {
@@ -71,28 +72,43 @@ static bool add_orchestrator(struct pyro_app *app)
 
 /* ---- Whose trace it is part of ----------------------------------------------------------------------------------- */
 
-static bool is_id(struct pyro_slice text)
+static bool is_hex(const char *text, size_t len)
 {
-    bool zero = true;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+    for (size_t i = 0; i < len; i++)
+        if (!((text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f')))
             return false;
-        zero &= c == '0';
-    }
-    return !zero;
+    return true;
 }
 
-/* A traceparent of https://www.w3.org/TR/trace-context/, version 00: "00-TRACE-SPAN-FLAGS". */
+/* An id is not zero. */
+static bool is_id(struct pyro_slice text)
+{
+    size_t zeros = 0;
+    while (zeros < text.len && text.ptr[zeros] == '0')
+        zeros++;
+    return zeros < text.len && is_hex(text.ptr, text.len);
+}
+
+/* A traceparent of https://www.w3.org/TR/trace-context/: "VERSION-TRACE-SPAN-FLAGS", in later versions than 00 more
+ * behind that. The plugin reads it likewise (jvm/.../connect/TraceContext.java). */
+static bool read_trace(struct pyro_slice text, struct pyro_slice *trace, struct pyro_slice *span)
+{
+    enum { TRACE_AT = 3, TRACE_LEN = 32, SPAN_AT = 36, SPAN_LEN = 16, FLAGS_AT = 53, WHOLE = 55, MOST = 512 };
+    if (text.len < WHOLE || text.len > MOST || text.ptr[TRACE_AT - 1] != '-' || text.ptr[SPAN_AT - 1] != '-' ||
+        text.ptr[FLAGS_AT - 1] != '-' || !is_hex(text.ptr, 2) || !is_hex(text.ptr + FLAGS_AT, 2) ||
+        pyro_slice_starts_with(text, "ff"))
+        return false;
+    if (text.len > WHOLE && (pyro_slice_starts_with(text, "00") || text.ptr[WHOLE] != '-'))
+        return false;
+    *trace = (struct pyro_slice){text.ptr + TRACE_AT, TRACE_LEN};
+    *span = (struct pyro_slice){text.ptr + SPAN_AT, SPAN_LEN};
+    return is_id(*trace) && is_id(*span);
+}
+
 static bool add_trace(struct pyro_app *app)
 {
-    enum { TRACE_AT = 3, TRACE_LEN = 32, SPAN_AT = 36, SPAN_LEN = 16, WHOLE = 55 };
-    struct pyro_slice text = pyro_app_property(app, "spark.pyrometer.trace.parent");
-    if (text.len != WHOLE || !pyro_slice_starts_with(text, "00-") || text.ptr[SPAN_AT - 1] != '-' ||
-        text.ptr[SPAN_AT + SPAN_LEN] != '-')
-        return true;
-    struct pyro_slice trace = {text.ptr + TRACE_AT, TRACE_LEN}, span = {text.ptr + SPAN_AT, SPAN_LEN};
-    return !is_id(trace) || !is_id(span) ||
+    struct pyro_slice trace, span;
+    return !read_trace(pyro_trim(pyro_app_property(app, "spark.pyrometer.trace.parent")), &trace, &span) ||
            (add(app, "applications", 0, PYRO_ATTRIBUTE_TRACE, trace) &&
             add(app, "applications", 0, PYRO_ATTRIBUTE_PARENT_SPAN, span));
 }

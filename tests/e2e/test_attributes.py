@@ -74,6 +74,10 @@ def test_texts_say_it(binary: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("parent", "valid"), [
     (f"00-{TRACE}-{SPAN}-01", True),
     (f"00-{TRACE}-{SPAN}-0", False),
+    (f"00-{TRACE}-{SPAN}-zz", False),
+    (f"01-{TRACE}-{SPAN}-00", True),
+    (f"01-{TRACE}-{SPAN}-00-more", True),
+    (f"01-{TRACE}-{SPAN}-00more", False),
     (f"00-{TRACE}-{SPAN}-01-x", False),
     (f"ff-{TRACE}-{SPAN}-01", False),
     (f"00-{TRACE.upper()}-{SPAN}-01", False),
