@@ -25,6 +25,8 @@ SHOTS: List[Tuple[str, str, str, str, int]] = [
     ("web-overview-dark.png", "data_skew", "overview", "dark", 960),
     ("web-timeline.png", "slow_host_python", "timeline", "light", 900),
     ("web-stage.png", "data_skew", "stage", "light", 1100),
+    ("web-phases.png", "slow_store_write", "phases", "light", 1000),
+    ("web-tasktime.png", "data_skew", "tasktime", "light", 1000),
 ]
 
 # Pages of a server: (file, address, theme, height)

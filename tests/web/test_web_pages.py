@@ -430,6 +430,43 @@ def test_no_page_scrolls_sideways_on_a_phone(browser: Any, tmp_path: Path) -> No
     assert not wide, "\n".join(wide)
 
 
+def test_phases_are_those_of_the_report(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]) -> None:
+    """Each lane as long as the report says, and the four together as long as the run."""
+    path, documents = reports["data_skew"]
+    report = documents["report"]
+    watched = Watched(browser)
+    try:
+        watched.open(path.as_uri() + app_route(documents, "phases"))
+        lanes = watched.page.evaluate("""[...document.querySelectorAll('.lane:not(.lane-axis)')].map(lane => [
+            lane.querySelector('.lane-name').innerText, [...lane.querySelectorAll('.lane-track span')].map(
+                span => parseFloat(span.style.width))])""")
+        assert [name for name, _ in lanes] == ["resource wait", "compute", "IO write", "driver"]
+        phases, whole = report["accounting"]["phases"], report["application"]["duration_ms"]
+        for (name, widths), key in zip(lanes, ("wait_ms", "compute_ms", "write_ms")):
+            assert sum(widths) == pytest.approx(100 * phases[key] / whole, abs=0.2 + 0.15 * len(widths)), name
+        assert 98 < sum(sum(widths) for _, widths in lanes) < 100 + 100 * phases["wait_ms"] / whole
+        figures = watched.page.locator(".figure, .figures > *").all_inner_texts()
+        assert any("First executor" in text for text in figures), figures
+        watched.check()
+    finally:
+        watched.close()
+
+
+def test_task_time_names_the_skewed_stage(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]) -> None:
+    path, documents = reports["data_skew"]
+    stages = [row for row in documents["report"]["stages"] if row["tasks"] >= 4]
+    worst = max(stages, key=lambda row: row["duration_ms"]["max"] / max(1, row["duration_ms"]["median"]))
+    watched = Watched(browser)
+    try:
+        watched.open(path.as_uri() + app_route(documents, "tasktime"))
+        first = watched.page.locator("table:has(caption:text-is('Skew')) tbody tr").first.inner_text()
+        assert first.split()[0] == str(worst["id"])
+        assert watched.page.locator("canvas.heatmap").count() == 1
+        watched.check()
+    finally:
+        watched.close()
+
+
 def header_texts(page: Any, caption: str) -> List[str]:
     heads = page.locator(f"table:has(caption:text-is('{caption}')) thead th").all()
     return [head.inner_text().strip(" ▲▼\n") for head in heads if head.is_visible()]

@@ -9,6 +9,7 @@ import "./styles/parts.css";
 import "./styles/pages.css";
 import "./styles/timeline.css";
 import "./styles/more.css";
+import "./styles/phases.css";
 import "./styles/print.css";
 import { startTheme } from "./ui/theme";
 

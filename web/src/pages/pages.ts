@@ -14,10 +14,12 @@ import { FleetPage } from "./fleet";
 import { Integrity } from "./integrity";
 import { Logs } from "./logs";
 import { Overview } from "./overview";
+import { Phases } from "./phases";
 import { Profile } from "./profile";
 import { Rules } from "./rules";
 import { Sql } from "./sql";
 import { Stage } from "./stage";
+import { TaskTime } from "./task_time";
 import { Timeline } from "./timeline";
 import { Upload } from "./upload";
 import { WhatIfPage } from "./whatif";
@@ -48,8 +50,10 @@ export interface AppPage {
 export const appPages: AppPage[] = [
     { path: "overview", title: "Overview", key: "o", needs: "report", component: Overview },
     { path: "timeline", title: "Timeline", key: "t", needs: "timeline", component: Timeline },
+    { path: "phases", title: "Phases", key: "j", needs: "report", component: Phases },
     { path: "stage", title: "Stages", key: "s", needs: "report", component: Stage },
     { path: "sql", title: "SQL", key: "p", needs: "sql", component: Sql },
+    { path: "tasktime", title: "Task time", key: "k", needs: "timeline", component: TaskTime },
     { path: "executors", title: "Executors", key: "e", needs: "executors", component: Executors },
     { path: "logs", title: "Logs", key: "l", needs: "logs/errors", offered: hasTextLogs, component: Logs },
     { path: "profile", title: "Profile", key: "h", needs: "profile", offered: hasRecords, component: Profile },

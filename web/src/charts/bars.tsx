@@ -1,0 +1,31 @@
+/** Rows of bars on one scale: a table that can be read at a glance. */
+import type { ComponentChildren } from "preact";
+
+export interface Bar {
+    key: string;
+    name: ComponentChildren;
+    value: number;
+    text: string;
+    title?: string;
+}
+
+/** `most`: of the scale; without it the largest value. */
+export function Bars({ caption, bars, most }: { caption: string; bars: Bar[]; most?: number }) {
+    const scale = most ?? bars.reduce((largest, bar) => Math.max(largest, bar.value), 0);
+    return (
+        <table class="bars">
+            <caption class="off-screen">{caption}</caption>
+            <tbody>
+                {bars.map((bar) => (
+                    <tr key={bar.key} title={bar.title}>
+                        <th scope="row">{bar.name}</th>
+                        <td class="bar-place" aria-hidden="true">
+                            <span style={{ width: `${scale > 0 ? Math.min(100, (100 * bar.value) / scale) : 0}%` }} />
+                        </td>
+                        <td class="number">{bar.text}</td>
+                    </tr>
+                ))}
+            </tbody>
+        </table>
+    );
+}
