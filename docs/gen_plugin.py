@@ -10,12 +10,17 @@ METRICS = ROOT / "jvm/src/main/java/io/pyrometer/spark/metrics/Metric.java"
 PAGE = ROOT / "docs" / "plugin.md"
 BEGIN, END = "<!-- gen_plugin.py: metrics -->\n", "<!-- gen_plugin.py: end of metrics -->"
 STRING = r'"((?:[^"\\]|\\.)*)"'
+SUM = re.compile(r'"\s*\+\s*"')
 ROW = re.compile(rf"^    [A-Z_]+\(\s*{STRING},\s*Type\.([A-Z]+),\s*{STRING},\s*{STRING}((?:,\s*{STRING})*)\)[,;]", flags=re.M)
 
 
 def table():
     lines = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
-    for match in ROW.finditer(METRICS.read_text(encoding="utf-8")):
+    source = METRICS.read_text(encoding="utf-8")
+    rows = list(ROW.finditer(SUM.sub("", source)))
+    if len(rows) != len(re.findall(r"^    [A-Z_]+\(\s*\"spark_", source, flags=re.M)):
+        sys.exit(f"{METRICS.name}: a metric is written in a form that this script does not know")
+    for match in rows:
         name, kind, _, meaning, labels = match.groups()[:5]
         labels = ", ".join(f"`{label}`" for label in re.findall(STRING, labels))
         lines.append(f"| `{name}` | {kind.lower()} | {labels} | {meaning} |")

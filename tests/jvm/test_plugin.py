@@ -42,6 +42,23 @@ def test_sums_are_those_of_the_report(watched: plugin.Watched, report: Dict[str,
     assert sum(s.value for s in watched.samples if s.name == "spark_task_duration_seconds_count") == ended
 
 
+def test_sums_are_those_of_the_tasks(watched: plugin.Watched, binary: str) -> None:
+    statement = ("SELECT sum(deserialize_ms) / 1000.0 AS spark_task_deserialize_seconds_total, "
+                 "sum(result_serialize_ms) / 1000.0 AS spark_task_serialize_seconds_total, "
+                 "sum(fetch_wait_ms) / 1000.0 AS spark_shuffle_fetch_wait_seconds_total, "
+                 "sum(memory_spill_bytes) AS spark_memory_spill_bytes_total, "
+                 "sum(disk_spill_bytes) AS spark_disk_spill_bytes_total, sum(output_bytes) AS spark_output_bytes_total, "
+                 "sum(run_ms) / 1000.0 AS spark_task_run_seconds_total, sum(gc_ms) / 1000.0 AS spark_gc_seconds_total FROM tasks")
+    run = run_command([binary, "sql", str(watched.log), statement, "--format", "json"])
+    assert run.exit == 0, run.explain()
+    for name, value in run.json[0].items():
+        assert watched.value(name) == pytest.approx(value, abs=1e-6), name
+    peaks = [s.value for s in watched.samples if s.name == "spark_executor_peak_memory_bytes" and s.labels["kind"] == "heap"]
+    assert len(peaks) == 2 and all(1 << 20 < peak < 1 << 30 for peak in peaks)
+    for step in ("task", "job"):
+        assert 0 <= watched.value("spark_commit_seconds", step=step) < 60
+
+
 def test_series_are_few_and_named(watched: plugin.Watched) -> None:
     assert len(watched.samples) < 1000
     assert all(sample.labels["app_id"] == watched.result["id"] for sample in watched.samples)
@@ -111,7 +128,7 @@ def test_collector_that_misbehaves_harms_nothing(kind: str, protocol: str, tmp_p
         assert server.connections
     assert run.value("spark_telemetry_spans_total", state="exported") == 0
     assert run.value("spark_events_dropped_total", queue="pyrometer") == 0
-    assert run.result["stop_s"] < 5, run.output[-2000:]
+    assert run.result["stop_s"] < 15, run.output[-2000:]  # Spark's own end on a busy machine, too
 
 
 def test_port_that_is_taken_leaves_the_rest_on(tmp_path: Path) -> None:
@@ -131,6 +148,29 @@ def test_java_management_extensions_have_the_metrics(tmp_path: Path) -> None:
     conf = {"spark.master": "local[1]", "spark.metrics.conf.driver.sink.jmx.class": "org.apache.spark.metrics.sink.JmxSink",
             "spark.driver.extraJavaOptions": "--add-opens=java.management/com.sun.jmx.mbeanserver=ALL-UNNAMED"}
     run = plugin.run(spark.SPARK_3, JOB, tmp_path / "run", conf)
-    found = {name.rsplit(".", 1)[1]: number for name, number in run.result["jmx"].items()}
+    prefix = "io.pyrometer.spark.PyrometerPlugin."
+    found = {name.split(prefix, 1)[1]: number for name, number in run.result["jmx"].items()}
+    assert found["spark_tasks_total.failed"] == run.value("spark_tasks_total", state="failed") == 1
+    assert found["spark_executors.running"] == 1 and found["spark_phase_breakdown_ratio.compute"] > 0
     assert found["spark_resource_wait_seconds"] == pytest.approx(run.value("spark_resource_wait_seconds"), abs=0.001)
     assert found["spark_task_run_seconds_total"] > 0
+
+
+def test_executors_on_demand_are_those_of_the_event_log(binary: str, tmp_path: Path) -> None:
+    """With dynamic allocation each executor has been asked for: when, and when it came, is the same in both."""
+    shared.home_or_skip()
+    shared.or_skip(plugin.jar)
+    conf = {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+            "spark.dynamicAllocation.minExecutors": "0", "spark.dynamicAllocation.initialExecutors": "0",
+            "spark.dynamicAllocation.maxExecutors": "2"}
+    with shared.or_skip(collector.Collector) as server:
+        otel = {"spark.pyrometer.otel.enabled": "true", "spark.pyrometer.otel.endpoint": f"http://127.0.0.1:{server.grpc}"}
+        run = plugin.run(spark.SPARK_3, JOB, tmp_path / "run", {**conf, **otel})
+        spans = server.rows("resourceSpans")
+    found = {span["name"].split()[-1]: (int(span["startTimeUnixNano"]) // 10**6, int(span["endTimeUnixNano"]) // 10**6)
+             for span in spans if span["name"].startswith("executor request ")}
+    statement = "SELECT id, requested_ms, registered_ms FROM executors WHERE requested_ms IS NOT NULL"
+    rows = run_command([binary, "sql", str(run.log), statement, "--format", "json"]).json
+    assert rows and found == {row["id"]: (row["requested_ms"], row["registered_ms"]) for row in rows}
+    report = run_command([binary, "diagnose", str(run.log), "--format", "json"]).json
+    assert run.value("spark_resource_wait_seconds") == pytest.approx(report["accounting"]["phases"]["wait_ms"] / 1000, abs=0.0011)

@@ -55,6 +55,8 @@ public final class Settings {
     public final long fileSystemsIntervalMs;
     /** As given; may be malformed. Null: none. */
     public final String traceParent;
+    /** To Jaeger, which takes neither metrics nor log records. */
+    public final boolean onlySpans;
     /** What an orchestrator says of the run: dag_id, task_id, run_id. */
     public final Map<String, String> orchestrator;
 
@@ -71,7 +73,8 @@ public final class Settings {
         enabled = flag("enabled", true);
         metricsPort = port("metrics.port");
         metricsHost = text("metrics.host", "127.0.0.1");
-        otel = flag("otel.enabled", false, "spark.opentelemetry.enabled");
+        otel = flag("otel.enabled", false, "spark.opentelemetry.enabled")
+                && !"none".equals(environment.apply("OTEL_TRACES_EXPORTER"));
         protocol = protocol();
         endpoint = endpoint();
         samplingRatio = ratio("otel.samplingRatio", 1, "OTEL_TRACES_SAMPLER_ARG");
@@ -84,10 +87,11 @@ public final class Settings {
         fileSystemsIntervalMs = duration("fileSystems.interval", 10_000);
         traceParent = text("trace.parent", null, "TRACEPARENT");
         orchestrator = orchestrator();
-        String exporter = text("otel.exporterType", "otlp", "OTEL_TRACES_EXPORTER");
+        String exporter = text("otel.exporterType", "otlp");
         if (!exporter.equals("otlp") && !exporter.equals("jaeger")) {
             throw new BadSettingException(PREFIX + "otel.exporterType", exporter, "otlp or jaeger (OTLP to Jaeger)");
         }
+        onlySpans = exporter.equals("jaeger");
     }
 
     /** Whether anything is asked for that watches the application. */
@@ -179,7 +183,12 @@ public final class Settings {
     }
 
     private Protocol protocol() throws BadSettingException {
-        String value = text("otel.protocol", Protocol.GRPC.text, "OTEL_EXPORTER_OTLP_PROTOCOL");
+        String value = text("otel.protocol", null);
+        // The variable is for all programs: http/json is HTTP, too, and what is unknown is for others.
+        String variable = environment.apply("OTEL_EXPORTER_OTLP_PROTOCOL");
+        if (value == null) {
+            return variable != null && variable.trim().startsWith("http") ? Protocol.HTTP : Protocol.GRPC;
+        }
         for (Protocol protocol : Protocol.values()) {
             if (protocol.text.equals(value) || (protocol == Protocol.HTTP && value.equals("http"))) {
                 return protocol;
@@ -207,6 +216,8 @@ public final class Settings {
         if (value == null) {
             return Collections.emptyMap();
         }
+        // OpenTelemetry's variables are percent-encoded.
+        boolean decoded = conf.apply(PREFIX + key) == null;
         Map<String, String> pairs = new LinkedHashMap<>();
         for (String pair : value.split(",")) {
             int equals = pair.indexOf('=');
@@ -214,9 +225,18 @@ public final class Settings {
                 // Headers hold credentials, and messages go into logs.
                 throw new BadSettingException(PREFIX + key, "...", "NAME=VALUE,NAME=VALUE");
             }
-            pairs.put(pair.substring(0, equals).trim(), pair.substring(equals + 1).trim());
+            pairs.put(pair.substring(0, equals).trim(), decoded ? decode(pair.substring(equals + 1).trim())
+                    : pair.substring(equals + 1).trim());
         }
         return Collections.unmodifiableMap(pairs);
+    }
+
+    private static String decode(String value) {
+        try {
+            return java.net.URLDecoder.decode(value.replace("+", "%2B"), "UTF-8");
+        } catch (java.io.UnsupportedEncodingException | IllegalArgumentException error) {
+            return value;
+        }
     }
 
     /** Own settings first, then Airflow's variables, then what its OpenLineage provider hands to Spark: "dag.task" and a run. */

@@ -75,9 +75,11 @@ public final class DriverSide implements DriverPlugin {
             }
         } catch (Settings.BadSettingException error) {
             settings = null;
+            queue.turnOff();
             LOG.error("Pyrometer's plugin is off: {}", error.getMessage());
         } catch (Throwable error) { // Spark would not start
             settings = null;
+            queue.turnOff();
             LOG.error("Pyrometer's plugin is off", error);
         }
         return forExecutors;
@@ -170,7 +172,7 @@ public final class DriverSide implements DriverPlugin {
     private List<Sample> samples() {
         List<Sample> list = new ArrayList<>();
         long now = System.currentTimeMillis();
-        queue.add(own -> own.lookAtCleanup(now));
+        queue.ask(own -> own.lookAtCleanup(now));
         queue.flush(FLUSH_MS);
         Map<String, String> who = application.orchestrator;
         list.add(Sample.of(Metric.INFO, 1, application.sparkVersion, who.getOrDefault("dag_id", ""),
@@ -189,23 +191,32 @@ public final class DriverSide implements DriverPlugin {
         return list;
     }
 
-    /** Metrics without labels of their own, for Spark's metrics system: JMX and its other sinks. */
+    /**
+     * For Spark's metrics system, JMX and its other sinks: metrics without labels of their own, and those with one of few values,
+     * which is then a part of the name. A sink cannot have series that come and go.
+     */
     private void registerGauges(MetricRegistry registry) {
         for (Metric metric : Metric.values()) {
             if (metric.labels.isEmpty() && metric.type != Metric.Type.HISTOGRAM) {
-                registry.register(metric.text, (Gauge<Double>) () -> gauge(metric));
+                registry.register(metric.text, (Gauge<Double>) () -> gauge(metric, null));
+            }
+        }
+        for (Metric metric : new Metric[] {Metric.EXECUTORS, Metric.PHASE_RATIO, Metric.PHASE_ACTIVE, Metric.TASKS, Metric.COMMIT,
+            Metric.SPANS}) {
+            for (String label : metric.values) {
+                registry.register(metric.text + '.' + label, (Gauge<Double>) () -> gauge(metric, label));
             }
         }
     }
 
-    private synchronized double gauge(Metric metric) {
+    private synchronized double gauge(Metric metric, String label) {
         long now = System.currentTimeMillis();
         if (now - gaugesMs >= GAUGE_MS) {
             gauges = samples();
             gaugesMs = now;
         }
         for (Sample sample : gauges) {
-            if (sample.metric == metric) {
+            if (sample.metric == metric && (label == null || sample.labels.contains(label))) {
                 return sample.value;
             }
         }

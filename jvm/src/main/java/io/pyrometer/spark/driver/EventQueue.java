@@ -31,8 +31,8 @@ final class EventQueue {
     private final BlockingQueue<Consumer<Watcher>> events = new ArrayBlockingQueue<>(CAPACITY);
     private final AtomicLong dropped = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
-    /** Ends of tasks that were lost, by executor: its tasks are counted as running. */
-    private final Map<String, Integer> lostEnds = new ConcurrentHashMap<>();
+    /** By executor: starts of tasks that were lost, less ends that were. */
+    private final Map<String, Integer> lostTasks = new ConcurrentHashMap<>();
     private final Thread thread = new Thread(this::work, "pyrometer-events");
     private volatile Watcher watcher;
     private volatile boolean resting;
@@ -64,27 +64,31 @@ final class EventQueue {
         hurry();
     }
 
-    void addTaskStart(Consumer<Watcher> event) {
-        if (hasRoom()) {
-            add(event);
-        }
+    void addTaskStart(String executor, Consumer<Watcher> event) {
+        addTask(executor, event, 1);
     }
 
     void addTaskEnd(String executor, Consumer<Watcher> event) {
-        if (hasRoom()) {
-            add(event);
-        } else if (executor != null) {
-            lostEnds.merge(executor, 1, Integer::sum);
+        addTask(executor, event, -1);
+    }
+
+    private void addTask(String executor, Consumer<Watcher> event, int lost) {
+        if (!off && events.size() < TASK_CAPACITY && events.offer(event)) {
+            hurry();
+        } else if (!off) {
+            dropped.incrementAndGet();
+            if (executor != null) {
+                lostTasks.merge(executor, lost, Integer::sum);
+            }
+            hurry();
         }
     }
 
-    private boolean hasRoom() {
-        boolean room = events.size() < TASK_CAPACITY;
-        if (!room) {
-            dropped.incrementAndGet();
-            hurry();
+    /** Something of the plugin's own, that may be lost. */
+    void ask(Consumer<Watcher> event) {
+        if (!off) {
+            events.offer(event);
         }
-        return room;
     }
 
     /** The last event: older ones are lost for it. */
@@ -128,7 +132,9 @@ final class EventQueue {
     /** Waits until all that has come is taken, for at most `ms`. */
     void flush(long ms) {
         long until = System.nanoTime() + ms * 1_000_000;
-        while (!(resting && events.isEmpty()) && thread.isAlive() && System.nanoTime() < until) {
+        // In this order: it rests after it has taken what it took out.
+        while (!(events.isEmpty() && resting) && thread.isAlive() && System.nanoTime() - until < 0
+                && !Thread.currentThread().isInterrupted()) {
             LockSupport.unpark(thread);
             LockSupport.parkNanos(500_000);
         }
@@ -150,8 +156,8 @@ final class EventQueue {
                 for (Consumer<Watcher> event : taken) {
                     take(event);
                 }
-                for (String executor : lostEnds.keySet()) {
-                    Integer count = lostEnds.remove(executor);
+                for (String executor : lostTasks.keySet()) {
+                    Integer count = lostTasks.remove(executor);
                     watcher.tasksLost(executor, count == null ? 0 : count);
                 }
             } catch (Throwable error) { // also what Scala throws without declaring it, and full memory

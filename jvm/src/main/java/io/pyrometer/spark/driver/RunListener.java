@@ -201,7 +201,7 @@ final class RunListener extends SparkListener {
 
     private void taskStart(SparkListenerTaskStart event) {
         String executor = event.taskInfo().executorId();
-        queue.addTaskStart(watcher -> watcher.taskStarted(executor));
+        queue.addTaskStart(executor, watcher -> watcher.taskStarted(executor));
     }
 
     @Override

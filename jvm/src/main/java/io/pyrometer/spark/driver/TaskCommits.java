@@ -1,5 +1,6 @@
 package io.pyrometer.spark.driver;
 
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -18,7 +19,8 @@ final class TaskCommits {
         if (plan.tasks.isEmpty()) {
             return;
         }
-        Set<Long> known = accumulators.putIfAbsent(execution, plan.tasks);
+        // The plan goes on to another thread.
+        Set<Long> known = accumulators.putIfAbsent(execution, new HashSet<>(plan.tasks));
         if (known != null) {
             known.addAll(plan.tasks);
         } else if (accumulators.size() > MOST) {

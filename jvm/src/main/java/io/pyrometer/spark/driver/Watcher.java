@@ -9,7 +9,6 @@ import io.pyrometer.spark.run.Run;
 import io.pyrometer.spark.run.Stage;
 import io.pyrometer.spark.run.Task;
 import io.pyrometer.spark.trace.SpanTree;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -27,8 +26,8 @@ final class Watcher {
     private final SpanTree spans;
     private final int coresOfTask;
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final Map<Long, Write> writes = new HashMap<>();
-    private final Map<Integer, Long> executionOfJob = new HashMap<>();
+    private final Map<Long, Write> writes = new LinkedHashMap<>();
+    private final Map<Integer, Long> executionOfJob = new LinkedHashMap<>();
     private final Map<String, Long> operations = new LinkedHashMap<>();
     private final Set<String> streams = new HashSet<>();
 
@@ -120,6 +119,9 @@ final class Watcher {
             write.jobs.add(start.id);
             write.before = write.before == null ? StoreDeletions.now() : write.before;
             executionOfJob.put(start.id, start.execution);
+            if (executionOfJob.size() > MOST) {
+                executionOfJob.remove(executionOfJob.keySet().iterator().next());
+            }
             noteCommitting();
         }
         if (spans != null) {
@@ -162,7 +164,7 @@ final class Watcher {
         if (write.cleans(now)) {
             // Where this thread was late, the commit was over when it looked: tasks of this process may have deleted, too.
             StoreDeletions since = write.cleans(write.after) ? write.before : write.after;
-            run.cleaned(now.seconds - since.seconds);
+            run.cleaned(Math.max(0, now.seconds - since.seconds));
         }
         run.cleaning(-1);
     }
@@ -204,7 +206,7 @@ final class Watcher {
         run.taskStarted(executor);
     }
 
-    /** Whose ends did not come. */
+    /** @param count of starts that did not come, less ends that did not */
     void tasksLost(String executor, int count) {
         run.tasksLost(executor, count);
     }
@@ -228,7 +230,9 @@ final class Watcher {
         if (commits.writes()) {
             Write write = writes.computeIfAbsent(id, key -> new Write());
             write.metrics.jobs.addAll(commits.jobs);
-            write.metrics.tasks.addAll(commits.tasks);
+            if (writes.size() > MOST) {
+                writes.remove(writes.keySet().iterator().next());
+            }
         }
     }
 

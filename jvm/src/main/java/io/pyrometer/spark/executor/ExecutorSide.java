@@ -1,5 +1,6 @@
 package io.pyrometer.spark.executor;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -23,6 +24,8 @@ public final class ExecutorSide implements ExecutorPlugin {
     private final FileSystems fileSystems = new FileSystems();
     private PluginContext context;
     private ScheduledExecutorService timer;
+    /** On the timer's thread. */
+    private final Map<String, Double> unsent = new HashMap<>();
     private final AtomicBoolean asked = new AtomicBoolean();
     private volatile long reportedNs = System.nanoTime();
     /** Whether threads say whose work they do. */
@@ -98,9 +101,10 @@ public final class ExecutorSide implements ExecutorPlugin {
         try {
             asked.set(false);
             reportedNs = System.nanoTime();
-            Map<String, Double> differences = fileSystems.differences();
-            if (!differences.isEmpty()) {
-                context.send(new FileSystemReport(differences));
+            fileSystems.differences().forEach((counter, more) -> unsent.merge(counter, more, Double::sum));
+            if (!unsent.isEmpty()) {
+                context.send(new FileSystemReport(unsent));
+                unsent.clear(); // else the next report has them
             }
         } catch (Throwable error) {
             tell(error);

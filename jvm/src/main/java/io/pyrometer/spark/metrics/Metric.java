@@ -94,6 +94,8 @@ public enum Metric {
     public final String unit;
     public final String help;
     public final List<String> labels;
+    /** Of its one label, where these are few. */
+    public final List<String> values;
 
     Metric(String text, Type type, String unit, String help, String... labels) {
         this.text = text;
@@ -101,5 +103,25 @@ public enum Metric {
         this.unit = unit;
         this.help = help;
         this.labels = Collections.unmodifiableList(Arrays.asList(labels));
+        this.values = Collections.unmodifiableList(Arrays.asList(valuesOf(text)));
+    }
+
+    private static String[] valuesOf(String metric) {
+        switch (metric) {
+            case "spark_executors":
+                return new String[] {"pending", "running", "draining", "removed"};
+            case "spark_phase_breakdown_ratio":
+                return new String[] {"wait", "compute", "io_write"};
+            case "spark_phase_active":
+                return new String[] {"wait", "compute", "io_write", "driver"};
+            case "spark_tasks_total":
+                return new String[] {"succeeded", "failed", "killed"};
+            case "spark_commit_seconds":
+                return new String[] {"task", "job", "cleanup", "running", "cleanup_running"};
+            case "spark_telemetry_spans_total":
+                return new String[] {"exported", "dropped", "failed"};
+            default:
+                return new String[0];
+        }
     }
 }

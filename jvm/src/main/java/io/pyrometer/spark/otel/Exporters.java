@@ -26,14 +26,25 @@ final class Exporters {
     private static final RetryPolicy RETRY = RetryPolicy.getDefault();
 
     final SpanExporter spans;
+    /** Null, and the next one, too: the collector takes spans only. */
     final MetricExporter metrics;
     final LogRecordExporter events;
 
     Exporters(Settings settings) {
         boolean grpc = settings.protocol == Settings.Protocol.GRPC;
         spans = grpc ? grpcSpans(settings) : httpSpans(settings);
-        metrics = grpc ? grpcMetrics(settings) : httpMetrics(settings);
-        events = grpc ? grpcEvents(settings) : httpEvents(settings);
+        metrics = settings.onlySpans ? null : grpc ? grpcMetrics(settings) : httpMetrics(settings);
+        events = settings.onlySpans ? null : grpc ? grpcEvents(settings) : httpEvents(settings);
+    }
+
+    void shutdown() {
+        spans.shutdown();
+        if (metrics != null) {
+            metrics.shutdown();
+        }
+        if (events != null) {
+            events.shutdown();
+        }
     }
 
     private static SpanExporter grpcSpans(Settings settings) {

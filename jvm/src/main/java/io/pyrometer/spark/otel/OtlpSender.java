@@ -92,6 +92,9 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
 
     @Override
     public synchronized void add(Event event) {
+        if (exporters.events == null) {
+            return;
+        }
         if (events.size() >= MOST_LEAVES || textOfEvents >= MOST_TEXT) {
             droppedEvents++;
             return;
@@ -145,6 +148,9 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
     }
 
     private void sendMetrics() throws InterruptedException {
+        if (exporters.metrics == null) {
+            return;
+        }
         join(exporters.metrics.export(MetricRecord.of(samples.get(), resource, startMs, System.currentTimeMillis())));
     }
 
@@ -159,15 +165,21 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
     private void sendSpans() throws InterruptedException {
         List<Span> taken = takeSpans();
         for (int i = 0; !taken.isEmpty() && (i < BATCHES || isClosing()); i++) {
-            List<SpanData> batch = new ArrayList<>(taken.size());
-            taken.forEach(span -> batch.add(new SpanRecord(span, resource)));
-            boolean well = join(exporters.spans.export(batch));
-            synchronized (this) {
-                sent += well ? batch.size() : 0;
-                failed += well ? 0 : batch.size();
+            boolean well = false;
+            try {
+                List<SpanData> batch = new ArrayList<>(taken.size());
+                taken.forEach(span -> batch.add(new SpanRecord(span, resource)));
+                well = join(exporters.spans.export(batch));
+            } finally {
+                count(taken.size(), well);
             }
             taken = i + 1 < BATCHES || isClosing() ? takeSpans() : Collections.emptyList();
         }
+    }
+
+    private synchronized void count(int spansTaken, boolean well) {
+        sent += well ? spansTaken : 0;
+        failed += well ? 0 : spansTaken;
     }
 
     private synchronized List<Span> takeSpans() {
@@ -242,9 +254,7 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
             Thread.currentThread().interrupt();
         }
         thread.interrupt();
-        exporters.spans.shutdown();
-        exporters.metrics.shutdown();
-        exporters.events.shutdown();
+        exporters.shutdown();
     }
 
     @Override

@@ -22,8 +22,8 @@ public final class Run {
     /** Stages with series of their own. */
     public static final int STAGES = 20;
     private static final int EXECUTORS = 100;
-    private static final int QUERIES = 50;
-    private static final int FILE_COUNTERS = 400;
+    private static final int QUERIES = 20;
+    private static final int FILE_COUNTERS = 200;
     private static final long STALE_MS = 300_000;
     /** Stage attempts that ended are kept for tasks that end later. */
     private static final int LATE_STAGES = 256;
@@ -162,11 +162,11 @@ public final class Run {
         }
     }
 
-    /** Tasks of an executor of whose ends nothing is known. */
+    /** @param count of starts of tasks that did not come, less ends that did not */
     public synchronized void tasksLost(String executor, int count) {
         Executor row = alive.get(executor);
         if (row != null) {
-            row.running = Math.max(0, row.running - count);
+            row.running += count;
         }
     }
 
@@ -174,7 +174,7 @@ public final class Run {
     public synchronized Stage taskEnded(Task task) {
         Executor executor = alive.get(task.executor);
         if (executor != null) {
-            executor.running = Math.max(0, executor.running - 1);
+            executor.running--;
             notePeaks(executor, task);
         }
         boolean well = !task.failed && !task.killed;
@@ -333,6 +333,7 @@ public final class Run {
         if (startMs >= 0) {
             addPhases(list, Math.max(now, startMs));
         }
+        peaks.values().removeIf(executor -> executor.removedMs >= 0 && nowMs - executor.removedMs >= STALE_MS);
         addExecutors(list);
         addTasks(list);
         addStages(list, now, nowMs);
@@ -358,7 +359,7 @@ public final class Run {
     private void addPhases(List<Sample> list, long now) {
         long wait = Math.max(0, (firstExecutorMs < 0 ? now : Math.min(now, firstExecutorMs)) - startMs);
         long write = length(writing, now, true);
-        long compute = length(active, now, false) - write;
+        long compute = Math.max(0, length(active, now, false) - write); // old gaps of both are not known
         double all = Math.max(1, now - startMs);
         list.add(Sample.of(Metric.RESOURCE_WAIT, wait / 1000.0));
         list.add(Sample.of(Metric.PHASE_COMPUTE, compute / 1000.0));
@@ -378,8 +379,9 @@ public final class Run {
         long tasks = 0;
         long slots = 0;
         for (Executor executor : alive.values()) {
-            idle += executor.running == 0 ? 1 : 0;
-            tasks += executor.running;
+            // Starts and ends that were lost are known a little later.
+            idle += executor.running <= 0 ? 1 : 0;
+            tasks += Math.max(0, executor.running);
             slots += executor.cores / slotCores;
         }
         list.add(Sample.of(Metric.EXECUTORS, alive.size(), "running"));
@@ -387,6 +389,9 @@ public final class Run {
         list.add(Sample.of(Metric.IDLE_EXECUTORS, idle));
         if (slots > 0) {
             list.add(Sample.of(Metric.SLOT_UTILIZATION, Math.min(1, (double) tasks / slots)));
+        }
+        if (peaks.size() < EXECUTORS) {
+            leastPeak = 0;
         }
         for (Executor executor : peaks.values()) {
             list.add(Sample.of(Metric.EXECUTOR_PEAK, executor.heapPeakBytes, executor.id, "heap"));

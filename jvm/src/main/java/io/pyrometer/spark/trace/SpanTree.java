@@ -23,6 +23,8 @@ public final class SpanTree {
     private static final int LATE_STAGES = 256;
     /** Batches whose end has not come. */
     private static final int BATCHES = 1000;
+    /** Executions, jobs and stages whose end has not come: it may be lost. */
+    private static final int OPEN = 10_000;
 
     private final Application application;
     private final SpanSink sink;
@@ -77,6 +79,14 @@ public final class SpanTree {
         Span span = child(context, root, "sql/" + execution, "sql " + execution, timeMs);
         span.put("spark.sql.execution.id", execution).put("spark.sql.description", cut(description, TEXT));
         queries.put(execution, span);
+        bound(queries, OPEN, timeMs);
+    }
+
+    /** The oldest ones are sent: the others have them as their parents. */
+    private <K> void bound(Map<K, Span> open, int most, long timeMs) {
+        if (open.size() > most) {
+            incomplete(open.remove(open.keySet().iterator().next()), timeMs);
+        }
     }
 
     /** Only jobs say, in Spark 3.5, which request or batch an execution is for. */
@@ -122,14 +132,14 @@ public final class SpanTree {
                 : child(context, parent, "job/" + job, "job " + job, timeMs);
         span.put("spark.job.id", (long) job).put("spark.job.description", description == null ? null : cut(description, TEXT));
         jobs.put(job, span);
+        bound(jobs, OPEN, timeMs);
         stagesOfJob.put(job, new HashSet<>(stageIds));
+        stagesOfJob.keySet().retainAll(jobs.keySet());
     }
 
     private Span batch(String batch, long timeMs) {
         Span span = batches.computeIfAbsent(batch, key -> child(root, "batch/" + key, "batch " + key, timeMs));
-        if (batches.size() > BATCHES) {
-            incomplete(batches.remove(batches.keySet().iterator().next()), timeMs);
-        }
+        bound(batches, BATCHES, timeMs);
         return span;
     }
 
@@ -179,6 +189,7 @@ public final class SpanTree {
         span.put("spark.stage.id", (long) stage.id).put("spark.stage.attempt", (long) stage.attempt);
         span.put("spark.stage.name", cut(stage.name, TEXT)).put("spark.stage.tasks", (long) stage.tasks);
         stages.put(key(stage.id, stage.attempt), span);
+        bound(stages, OPEN, stage.submittedMs);
     }
 
     public void stageCompleted(Stage stage) {

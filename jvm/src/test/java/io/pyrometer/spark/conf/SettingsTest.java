@@ -59,6 +59,22 @@ public class SettingsTest {
         assertFalse("headers hold credentials", error.getMessage().contains("secret"));
     }
 
+    /** They are for all programs of a host: what others need does not turn the plugin off. */
+    @Test
+    public void variablesOfOpenTelemetryAreRead() throws Settings.BadSettingException {
+        assertEquals(Settings.Protocol.HTTP, read("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json").protocol);
+        assertEquals(Settings.Protocol.GRPC, read("OTEL_EXPORTER_OTLP_PROTOCOL", "carrier-pigeon").protocol);
+        assertEquals("{Authorization=Bearer a b}",
+                read("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Bearer%20a%20b").headers.toString());
+        assertEquals("{a=%20}", read("spark.pyrometer.otel.resourceAttributes", "a=%20").resourceAttributes.toString());
+        assertEquals("{a=1}", read("spark.otel.resource.attributes", "a=1").resourceAttributes.toString());
+        assertFalse(read("spark.pyrometer.otel.enabled", "true", "OTEL_TRACES_EXPORTER", "none").otel);
+        assertTrue(read("spark.pyrometer.otel.enabled", "true", "OTEL_TRACES_EXPORTER", "console").otel);
+        assertEquals(0.25, read("OTEL_TRACES_SAMPLER_ARG", "0.25").samplingRatio, 0);
+        assertEquals(5000, read("OTEL_METRIC_EXPORT_INTERVAL", "5000").metricsIntervalMs);
+        assertTrue(read("spark.pyrometer.otel.exporterType", "jaeger").onlySpans);
+    }
+
     @Test
     public void orchestratorsAreFound() throws Settings.BadSettingException {
         assertEquals("{dag_id=daily, task_id=load.sums, run_id=r}", read("spark.openlineage.parentJobName",

@@ -1,11 +1,13 @@
 package io.pyrometer.spark.driver;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import io.pyrometer.spark.metrics.Metric;
 import io.pyrometer.spark.run.Executor;
 import io.pyrometer.spark.run.Run;
+import io.pyrometer.spark.run.Task;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.Test;
 
@@ -66,13 +68,34 @@ public class EventQueueTest {
         assertEquals(1, run.samples(10).stream().filter(sample -> sample.metric == Metric.IDLE_EXECUTORS).findFirst().get().value, 0);
     }
 
+    /** What was lost is known at another time than what was not. */
     @Test
-    public void nothingIsKeptWhereItIsOff() {
+    public void lostTasksLeaveNoneRunning() {
+        run.executorAdded(new Executor("1", "h", 2, 1, -1, -1));
+        for (int i = 0; i < EventQueue.CAPACITY; i++) {
+            queue.addTaskStart("1", own -> own.taskStarted("1"));
+        }
+        queue.start(watcher);
+        queue.flush(5000);
+        for (int i = 0; i < EventQueue.CAPACITY; i++) {
+            Task task = new Task();
+            task.executor = "1";
+            queue.addTaskEnd("1", own -> own.taskEnded(task));
+        }
+        queue.stop(5000);
+        assertEquals(1, run.samples(10).stream().filter(sample -> sample.metric == Metric.IDLE_EXECUTORS).findFirst().get().value, 0);
+        run.tasksLost("1", 1);
+        assertEquals(0, run.samples(10).stream().filter(sample -> sample.metric == Metric.IDLE_EXECUTORS).findFirst().get().value, 0);
+    }
+
+    @Test
+    public void nothingIsKeptWhereItIsOff() throws InterruptedException {
         queue.add(own -> own.applicationEnded(5));
         queue.turnOff();
         queue.addLast(own -> own.applicationEnded(5));
-        assertTrue(queue.isOff());
-        queue.flush(10);
+        queue.start(watcher);
+        queue.stop(5000);
+        assertFalse(watcher.awaitEnd(0));
         assertEquals(0, queue.dropped());
     }
 }

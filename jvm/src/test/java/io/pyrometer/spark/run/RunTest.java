@@ -5,8 +5,10 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import io.pyrometer.spark.metrics.Metric;
+import io.pyrometer.spark.metrics.PrometheusText;
 import io.pyrometer.spark.metrics.Sample;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Optional;
 import org.junit.Test;
 
@@ -84,9 +86,23 @@ public class RunTest {
             run.stageSubmitted(i, 0, "s", 1, 10);
             run.taskEnded(task);
             run.stageCompleted(i, 0, 10, 20 + i, null);
-            run.query("query " + i);
+            Query query = run.query("query " + i);
+            if (query != null) {
+                query.batchDurationMs = 1;
+                query.inputRowsPerSecond = 1;
+                query.processedRowsPerSecond = 1;
+                query.watermarkDelayMs = 1;
+                query.stateRows = 1;
+                for (String measure : new String[] {"a", "b", "c", "d", "e", "f"}) {
+                    query.backlog.put(measure, 1.0);
+                }
+            }
+            run.fileSystems(Collections.singletonMap("s" + i + "\0FILE_RETRIES", 1.0));
         }
-        assertTrue(run.samples(1000).size() < 500);
+        Application application = new Application("app-1", "a", "3.5.6", "0", Collections.emptyMap());
+        String[] lines = PrometheusText.write(application, run.samples(1000)).split("\n");
+        long series = Arrays.stream(lines).filter(line -> !line.startsWith("#")).count();
+        assertTrue(series + " series", series > 500 && series < 1000);
         assertEquals(Run.STAGES,
                 run.samples(1000).stream().filter(sample -> sample.metric == Metric.STAGE_DURATION).count());
         assertEquals("stages are shown for five minutes after their end", 0,
@@ -95,13 +111,13 @@ public class RunTest {
 
     @Test
     public void countersOfOtherVersionsAreLeftOut() {
-        run.fileSystems(java.util.Collections.singletonMap("s3a\0FILE_BYTES\0read", 5.0));
-        run.fileSystems(java.util.Collections.singletonMap("s3a\0OF_ANOTHER_VERSION", 5.0));
-        run.fileSystems(java.util.Collections.singletonMap("s3a\0FILE_BYTES", 5.0));
+        run.fileSystems(Collections.singletonMap("s3a\0FILE_BYTES\0read", 5.0));
+        run.fileSystems(Collections.singletonMap("s3a\0OF_ANOTHER_VERSION", 5.0));
+        run.fileSystems(Collections.singletonMap("s3a\0FILE_BYTES", 5.0));
         assertEquals(5.0, value(0, Metric.FILE_BYTES, "s3a", "read").get(), 0);
         assertEquals(1, run.samples(0).stream().filter(sample -> sample.metric.name().startsWith("FILE_")).count());
         for (int i = 0; i < 5000; i++) {
-            run.fileSystems(java.util.Collections.singletonMap("s" + i + "\0FILE_RETRIES", 1.0));
+            run.fileSystems(Collections.singletonMap("s" + i + "\0FILE_RETRIES", 1.0));
         }
         assertTrue(run.samples(0).size() < 500);
     }
@@ -126,8 +142,18 @@ public class RunTest {
         run.taskStarted("1");
         run.taskStarted("1");
         assertEquals(1.0, value(100, Metric.SLOT_UTILIZATION).get(), 0);
-        run.tasksLost("1", 2);
+        run.tasksLost("1", -2);
         assertEquals(1.0, value(100, Metric.IDLE_EXECUTORS).get(), 0);
+    }
+
+    @Test
+    public void executorsThatEndedAreForgotten() {
+        run.begin(0, 1);
+        run.executorAdded(new Executor("1", "h", 2, 10, -1, -1));
+        run.executorPeaks("1", 1000, 10, 0);
+        run.executorRemoved("1", 50_000, "idle");
+        assertEquals(1000.0, value(60_000, Metric.EXECUTOR_PEAK, "1", "heap").get(), 0);
+        assertFalse(value(400_000, Metric.EXECUTOR_PEAK, "1", "heap").isPresent());
     }
 
     @Test
