@@ -13,7 +13,7 @@ from typing import Any, List, Tuple
 
 from grafana_foundation_sdk.builders import bargauge, dashboard, heatmap, prometheus, stat, statetimeline, table, timeseries
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
-from grafana_foundation_sdk.models.dashboard import DataSourceRef
+from grafana_foundation_sdk.models.dashboard import DataSourceRef, DynamicConfigValue
 
 OUTPUT = Path(__file__).resolve().parents[2] / "charts" / "spark-3.5" / "dashboards"
 SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
@@ -58,8 +58,15 @@ def begin(title: str, uid: str) -> Any:
     )
 
 
+def link_to_traces(made: Any) -> Any:
+    """The trace of a run opens where the variable `traces` says."""
+    link = {"title": "Trace", "url": "${traces}${__value.raw}", "targetBlank": True}
+    return made.override_by_name("trace_id", [DynamicConfigValue(id_val="links", value=[link])])
+
+
 def job_phase_timeline() -> Any:
-    made = begin("Spark job phases", "pyrometer-job-phase-timeline")
+    traces = dashboard.TextBoxVariable("traces").label("Address of traces").default_value("http://jaeger:16686/trace/")
+    made = begin("Spark job phases", "pyrometer-job-phase-timeline").with_variable(traces)
     panels: List[Any] = [
         panel(statetimeline, "Phases", "What each application does now: waits for executors, computes, writes, or only the driver "
               "works", "none", (f"spark_phase_active{OF} == 1", "{{app_name}} {{phase}}")).span(24),
@@ -81,8 +88,8 @@ def job_phase_timeline() -> Any:
         panel(timeseries, "Retries and throttles", "Requests to the store that were tried again or refused for their rate", "reqps",
               (rate("spark_filesystem_retries_total", "filesystem"), "{{app_name}} {{filesystem}} retries"),
               (rate("spark_filesystem_throttles_total", "filesystem"), "{{app_name}} {{filesystem}} throttles")),
-        panel(table, "Runs", "Which task of an orchestrator runs the application, and its trace", "none",
-              (f"spark_application_info{OF}", "")).span(24),
+        link_to_traces(panel(table, "Runs", "Which task of an orchestrator runs the application, and its trace", "none",
+                             (f"spark_application_info{OF}", "")).span(24)),
     ]
     for one in panels:
         made = made.with_panel(one)

@@ -111,7 +111,7 @@ def test_names_are_texts(helm: str, release: str) -> None:
     documents = [document for document in yaml.safe_load_all(run.stdout) if document]
     assert {document["metadata"]["labels"]["app.kubernetes.io/instance"] for document in documents} == {release}
     services = [document["metadata"]["name"] for document in documents if document["kind"] == "Service"]
-    assert services and not any("." in name for name in services)
+    assert services and not any("." in name or name[0].isdigit() for name in services)
 
 
 def test_images_are_those_of_the_recipes() -> None:
@@ -152,6 +152,12 @@ def test_server_answers_by_the_name_of_its_service(helm: str, binary: str, tmp_p
     assert json.loads(run.stdout) == [200, 200, 200, 421]
 
 
+def test_file_systems_are_measured_where_asked_for(helm: str) -> None:
+    assert "spark.pyrometer.fileSystems.enabled" in conf(rendered(helm))
+    found = conf(rendered(helm, "monitoring.s3aMetrics.enabled=true", "monitoring.s3aMetrics.interval=30s"))
+    assert (found["spark.pyrometer.fileSystems.enabled"], found["spark.pyrometer.fileSystems.interval"]) == ("true", "30s")
+
+
 def test_dashboards_are_config_maps(helm: str) -> None:
     documents = rendered(helm)
     for name in ("job-phase-timeline", "profiling"):
@@ -162,7 +168,8 @@ def test_dashboards_are_config_maps(helm: str) -> None:
 @pytest.mark.parametrize("value", ["monitoring.openTelemetry.samplingRatio=1.5", "monitoring.openTelemetry.protocol=udp",
                                    "monitoring.openTelemetry.endpoint=collector", "monitoring.metrics.port=0",
                                    "plugin.delivery=carrier-pigeon", "monitoring.openTelemetry.sampleRatio=1", "connect.replicas=-1",
-                                   "connect.replicas=2", "eventLog.accessMode=ReadOnce"])
+                                   "connect.replicas=2", "eventLog.accessMode=ReadOnce",
+                                   "serviceAccount.executors=spark-spark-3-5"])
 def test_wrong_values_are_refused(helm: str, value: str) -> None:
     run = run_helm(helm, "template", "spark", str(CHART), "--set", value)
     assert run.returncode != 0

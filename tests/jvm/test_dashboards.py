@@ -71,6 +71,24 @@ def test_dashboards_are_up_to_date() -> None:
     assert run.returncode == 0, run.stderr
 
 
+def test_runs_link_to_their_traces() -> None:
+    (page,) = [path for path in DASHBOARDS if path.stem == "job-phase-timeline"]
+    made = json.loads(page.read_text(encoding="utf-8"))
+    (runs,) = [panel for panel in made["panels"] if panel["title"] == "Runs"]
+    (override,) = runs["fieldConfig"]["overrides"]
+    assert override["matcher"] == {"id": "byName", "options": "trace_id"}
+    assert override["properties"][0]["value"][0]["url"] == "${traces}${__value.raw}"
+    assert "traces" in {variable["name"] for variable in made["templating"]["list"]}
+
+
+def test_panels_are_those_of_the_guides() -> None:
+    titles = {path.stem: {panel["title"] for panel in json.loads(path.read_text(encoding="utf-8"))["panels"]} for path in DASHBOARDS}
+    assert {"Phases", "Phase breakdown", "Time to first executor", "Compute efficiency", "S3 throughput",
+            "Compute and write tasks (p95)", "Executors", "Runs"} <= titles["job-phase-timeline"]
+    assert {"Garbage collection", "Serialization", "Shuffle skew", "Spill", "Utilization", "Peak memory", "Task durations",
+            "Idle executors"} <= titles["profiling"], titles["profiling"]
+
+
 def test_panels_explain_themselves() -> None:
     for page in DASHBOARDS:
         made = json.loads(page.read_text(encoding="utf-8"))

@@ -2,8 +2,13 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Services may not have dots in their names. */}}
+{{/* Names of Services have no dots, and begin with a letter. */}}
 {{- define "spark.fullname" -}}
+{{- $name := include "spark.longname" . -}}
+{{- if regexMatch "^[0-9]" $name }}{{ printf "s%s" $name }}{{ else }}{{ $name }}{{ end -}}
+{{- end -}}
+
+{{- define "spark.longname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | replace "." "-" | trunc 50 | trimSuffix "-" -}}
 {{- else if contains (include "spark.name" .) .Release.Name -}}
@@ -31,6 +36,9 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 
 {{/* Of executors, which run code of users: it may do nothing. */}}
 {{- define "spark.executorAccount" -}}
+{{- if and .Values.serviceAccount.executors (eq .Values.serviceAccount.executors (include "spark.serviceAccount" .)) -}}
+{{- fail "serviceAccount.executors: code of users runs as this account, so it must not be the driver's (serviceAccount.name)" -}}
+{{- end -}}
 {{- default (ternary (printf "%s-executor" (include "spark.fullname" .)) "default" .Values.serviceAccount.create) .Values.serviceAccount.executors -}}
 {{- end -}}
 
