@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure what the Spark plugin costs an application: runs of tiny tasks with and without it, in turns.
 
-    python3 bench/plugin_overhead.py [--rounds 5] [--tasks 1000 10000 100000] [--update-docs]
+    python3 bench/plugin_overhead.py [--rounds 5] [--tasks 1000 10000 100000] [--master local-cluster[2,1,1024]] [--update-docs]
 
 Once with the metrics endpoint only, and once with spans of all tasks, events and metrics to a real collector on the same machine, too.
 The machine must be quiet. The table is in docs/plugin.md.
@@ -34,12 +34,12 @@ METRICS, SPANS = "metrics", "metrics and spans"
 Row = Dict[str, Any]
 
 
-def run(tasks: int, conf: Dict[str, str]) -> Row:
+def run(tasks: int, conf: Dict[str, str], master: str) -> Row:
     """Return what one application found of itself."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         settings = {
-            "spark.master": "local-cluster[2,1,1024]", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+            "spark.master": master, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
             "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "2g",
             "spark.jars": str(plugin.jar()), **conf,  # also without the plugin: each task names the JARs it needs
         }
@@ -52,14 +52,14 @@ def run(tasks: int, conf: Dict[str, str]) -> Row:
         return result
 
 
-def run_with_plugin(tasks: int, what: str) -> Row:
+def run_with_plugin(tasks: int, what: str, master: str) -> Row:
     conf = {"spark.plugins": plugin.PLUGIN, "spark.pyrometer.metrics.port": "0"}
     if what == METRICS:
-        row = {**run(tasks, conf), "telemetry_bytes": 0, "collector_s": 0}
+        row = {**run(tasks, conf, master), "telemetry_bytes": 0, "collector_s": 0}
     else:
         with collector.Collector() as server:
             otel = {"spark.pyrometer.otel.enabled": "true", "spark.pyrometer.otel.endpoint": f"http://127.0.0.1:{server.grpc}"}
-            row = {**run(tasks, {**conf, **otel}), "telemetry_bytes": server.received.stat().st_size}
+            row = {**run(tasks, {**conf, **otel}, master), "telemetry_bytes": server.received.stat().st_size}
             row["collector_s"] = plugin_job.processor_s(server.process.pid)
     samples = plugin.samples(row["metrics"])
     row["lag_s"] = max((s.value for s in samples if s.name == "spark_listener_queue_lag_seconds"), default=0)
@@ -91,6 +91,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tasks", type=int, nargs="+", default=[1000, 10000, 100000])
+    parser.add_argument("--master", default="local-cluster[2,1,1024]")
+    parser.add_argument("--what", nargs="+", choices=(METRICS, SPANS), default=[METRICS, SPANS])
     parser.add_argument("--update-docs", action="store_true")
     arguments = parser.parse_args()
     lines = [
@@ -99,11 +101,11 @@ def main() -> int:
         "| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for tasks in arguments.tasks:
-        for what in (METRICS, SPANS):
+        for what in arguments.what:
             without, watched = [], []
             for _ in range(arguments.rounds):
-                without.append(run(tasks, {}))
-                watched.append(run_with_plugin(tasks, what))
+                without.append(run(tasks, {}, arguments.master))
+                watched.append(run_with_plugin(tasks, what, arguments.master))
             lines.append(line(tasks, what, without, watched))
             print(lines[-1], flush=True)
     if arguments.update_docs:

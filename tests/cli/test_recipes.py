@@ -36,7 +36,7 @@ def test_commands_run(page: Path, binary: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", TROUBLES, ids=lambda path: path.stem)
 def test_has_every_part(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    for part in ("Symptom", "Look", "Read", "Fix", "Check"):
+    for part in ("Symptom", "Look", "Read", "Cause", "Fix", "Check"):
         assert f"\n## {part}\n" in text
     panels = "".join(path.read_text(encoding="utf-8") for path in DASHBOARDS.glob("*.json"))
     alerts = RULES.read_text(encoding="utf-8")

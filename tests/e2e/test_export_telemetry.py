@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
@@ -121,6 +123,35 @@ def test_openmetrics(log: Path, binary: str) -> None:
     report = run_on_log(log).json
     (compute,) = [number for series, (_, number) in last.items() if series.startswith("spark_phase_compute_seconds{")]
     assert compute == pytest.approx(report["accounting"]["phases"]["compute_ms"] / 1000)
+
+
+@pytest.mark.parametrize("log", corpus_logs(("data_skew", "healthy_stream")))
+def test_prometheus_takes_it(log: Path, binary: str, tmp_path: Path) -> None:
+    """Its own tool makes blocks of all samples."""
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is missing (Debian's package prometheus has it)")
+    (tmp_path / "run.om").write_bytes(export(binary, log, "prometheus"))
+    command = [promtool, "tsdb", "create-blocks-from", "openmetrics", "run.om", "data"]
+    made = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert made.returncode == 0, made.stdout + made.stderr
+    lines = [line for line in (tmp_path / "run.om").read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+    blocks = [json.loads(path.read_text(encoding="utf-8"))["stats"] for path in (tmp_path / "data").glob("*/meta.json")]
+    assert sum(block["numSamples"] for block in blocks) == len(lines) > 0
+
+
+@pytest.mark.parametrize("log", corpus_logs(("data_skew", "healthy_stream")))
+def test_perfettos_own_classes_read_it(log: Path, binary: str) -> None:
+    trace_pb2 = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2", reason="perfetto's wheel has the classes")
+    trace = trace_pb2.Trace()
+    trace.ParseFromString(export(binary, log, "perfetto"))
+    spans, _, _ = otlp(binary, log)
+    begun = [packet for packet in trace.packet if packet.HasField("track_event") and packet.track_event.type == 1]
+    ended = [packet for packet in trace.packet if packet.HasField("track_event") and packet.track_event.type == 2]
+    assert len(begun) == len(ended) == len(spans)
+    assert sorted(packet.timestamp for packet in begun) == sorted(int(span["startTimeUnixNano"]) for span in spans)
+    tracks = {packet.track_descriptor.uuid for packet in trace.packet if packet.HasField("track_descriptor")}
+    assert {packet.track_event.track_uuid for packet in begun} <= tracks
 
 
 def packets(data: bytes) -> List[Message]:

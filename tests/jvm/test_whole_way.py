@@ -13,7 +13,7 @@ import pytest
 import yaml
 from conftest import ROOT, run_command
 from dashboards import DASHBOARDS, expanded, queries
-from servers import airflow, collector, isolated, plugin, s3, shared, spark
+from servers import airflow, collector, connect, isolated, plugin, prometheus, s3, shared, spark
 
 SCRIPT = Path(__file__).parent / "jobs" / "whole_way.py"
 LIMIT_S = 900
@@ -50,7 +50,8 @@ def rules() -> str:
 def go(version: str, size: str, folder: Path) -> Way:
     shared.home_or_skip(spark.SPARK_4)
     for needed in (plugin.jar, lambda: collector.program("collector"), lambda: collector.program("versitygw"),
-                   lambda: airflow.installed(version), lambda: s3.libraries(spark.SPARK_4), spark.arrow_packages):
+                   lambda: airflow.installed(version), lambda: s3.libraries(spark.SPARK_4), spark.arrow_packages,
+                   connect.client_packages, prometheus.program):
         shared.or_skip(needed)
     (folder / "rules.yml").write_text(rules(), encoding="utf-8")
     asked = [expanded(expression) for page in DASHBOARDS for _, expression in queries(page)]
@@ -113,6 +114,8 @@ def test_spans_say_which_task_of_airflow_it_was(way: Way) -> None:
 def test_objects_are_there_although_the_store_refused_some(way: Way) -> None:
     assert way.result["objects"] > 1 << 20
     assert way.result["refused"] > 0
+    (throttles,) = way.result["throttles"]
+    assert 1 <= float(throttles["value"][1]) <= way.result["refused"]
 
 
 def test_metrics_came_both_ways(way: Way) -> None:

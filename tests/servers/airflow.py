@@ -69,8 +69,13 @@ class Airflow:
             # Instead of a third process that reads the folder.
             quiet = {**self.environment, "AIRFLOW__TRACES__OTEL_ON": "False"}
             subprocess.run([self.program, "dags", "reserialize"], check=True, env=quiet, capture_output=True, timeout=LIMIT_S)
-            self.start("api-server", "--apps", "execution")
-        self.start("scheduler", "--skip-serve-logs")
+        try:
+            if not version.startswith("2."):
+                self.start("api-server", "--apps", "execution")
+            self.start("scheduler", "--skip-serve-logs")
+        except BaseException:
+            self.stop()
+            raise
 
     def start(self, *words: str) -> None:
         output = self.folder / f"{words[0]}.out"

@@ -63,13 +63,15 @@ class Connect(ServerProcess):
             "spark.connect.grpc.binding.port": str(collector.free_port()) if own else "0",
             "spark.connect.grpc.interceptor.classes": plugin.INTERCEPTOR,
             "spark.jars": ",".join([str(plugin.jar()), *own]),
-            "spark.plugins": plugin.PLUGIN,
+            "spark.plugins": ",".join([*(["org.apache.spark.sql.connect.SparkConnectPlugin"] if own else []), plugin.PLUGIN]),
             **conf,
         }
         command = [str(spark.home(version) / "bin" / "spark-submit")]
         for key, value in settings.items():
             command += ["--conf", f"{key}={value}"]
-        command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+        # In 3.5 as charts/spark-3.5 starts it: by Connect's own plugin.
+        main = "io.pyrometer.spark.connect.ConnectServer" if own else "org.apache.spark.sql.connect.service.SparkConnectServer"
+        command += ["--class", main, "spark-internal"]
         environment = spark.spark_runs.spark_env(spark.venv(version))
         super().__init__(command, folder / "connect.out", cwd=folder, env=environment)
         started = self.wait_for(lambda: STARTED.search(self.printed()), "the Connect server did not start")

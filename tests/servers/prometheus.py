@@ -13,11 +13,16 @@ from servers import Unavailable, collector
 from servers.process import ServerProcess
 
 
+def program() -> str:
+    found = shutil.which("prometheus")
+    if found is None:
+        raise Unavailable("prometheus is missing (Debian's package has that name)")
+    return found
+
+
 class Prometheus(ServerProcess):
     def __init__(self, folder: Path, target: int, rules: str = "") -> None:
-        binary = shutil.which("prometheus")
-        if binary is None:
-            raise Unavailable("there is no prometheus (Debian's package has that name)")
+        binary = program()
         folder.mkdir()
         self.port = collector.free_port()
         config: Dict[str, Any] = {

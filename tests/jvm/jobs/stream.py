@@ -23,9 +23,10 @@ def main() -> None:
     counts = stream.groupBy(F.window("timestamp", "1 second")).count()
     first = counts.writeStream.outputMode("append").format("memory").queryName("counts").start()
     second = stream.writeStream.foreachBatch(count).queryName("groups").start()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while min(len(query.recentProgress) for query in (first, second)) < 4 and time.monotonic() < deadline:
         time.sleep(0.5)
+    assert time.monotonic() < deadline, "the queries made too few batches"
     address = spark.sparkContext.getConf().get("spark.pyrometer.metrics.address")
     metrics = urllib.request.urlopen(address, timeout=10).read().decode()
     first.stop()

@@ -69,6 +69,9 @@ def run(folder: Path, version: str, rules: str, queries: List[str], size: Size) 
         slow = stack.enter_context(throttled.Throttled(store.port, size.bytes_per_s, REFUSE_EVERY))
         cluster = stack.enter_context(Standalone(spark.SPARK_4, folder / "cluster", CORES))
         holder = stack.enter_context(hold_cores(folder, cluster))
+        if size.wait_s == 0:
+            (folder / "released").touch()
+            holder.process.wait(60)
         port = collector.free_port()
         watching = stack.enter_context(prometheus.Prometheus(folder / "prometheus", port, rules))
         server = stack.enter_context(connect.Connect(folder, settings(folder, cluster, store, slow, received.grpc, port)))
@@ -98,6 +101,7 @@ def run(folder: Path, version: str, rules: str, queries: List[str], size: Size) 
             "fired": watching.fired(began, ended + 3),
             "empty": [query for query in queries if not watching.found_in(query, began, ended + 3)],
             "commits": watching.query("last_over_time(spark_commit_seconds[10m])", ended + 3),
+            "throttles": watching.query("sum(last_over_time(spark_filesystem_throttles_total[10m]))", ended + 3),
             "spans": received.rows("resourceSpans"),
             "metrics": [row["name"] for row in received.rows("resourceMetrics")],
         }
