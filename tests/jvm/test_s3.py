@@ -30,7 +30,9 @@ def test_bytes_are_those_of_the_objects(written: Tuple[plugin.Watched, int]) -> 
     run, size = written
     assert size > 10 << 20
     assert run.value("spark_filesystem_bytes_total", filesystem="s3a", direction="written") == pytest.approx(size, rel=0.01)
-    assert run.value("spark_filesystem_bytes_total", filesystem="s3a", direction="read") > size / 2
+    read = run.value("spark_filesystem_bytes_total", filesystem="s3a", direction="read")
+    # Of Parquet's vectored reads, Hadoop 3.5 counts only what it fetches ahead.
+    assert read > (size / 2 if "hadoop-aws-3.3" in run.output else 100_000)
 
 
 def test_operations_and_durations(written: Tuple[plugin.Watched, int]) -> None:

@@ -5,6 +5,7 @@ That of Spark 3.5 listens on all addresses: it needs a network of its own (serve
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 from functools import lru_cache
 from pathlib import Path
@@ -47,6 +48,14 @@ def client_environment(version: str = spark.SPARK_4) -> Mapping[str, str]:
     return {**environment, "PYTHONPATH": f"{client_packages()}:{spark.arrow_packages()}"}
 
 
+def listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
 class Connect(ServerProcess):
     """Listens on loopback, on a free port."""
 
@@ -54,13 +63,14 @@ class Connect(ServerProcess):
         client_packages()
         self.version = version
         own = [str(server_jar())] if version == spark.SPARK_3 else []
+        chosen = collector.free_port() if own else 0
         settings = {
             "spark.master": "local[2]",
             "spark.ui.enabled": "false",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.connect.grpc.binding.address": "127.0.0.1",
-            "spark.connect.grpc.binding.port": str(collector.free_port()) if own else "0",
+            "spark.connect.grpc.binding.port": str(chosen),
             "spark.connect.grpc.interceptor.classes": plugin.INTERCEPTOR,
             "spark.jars": ",".join([str(plugin.jar()), *own]),
             "spark.plugins": ",".join([*(["org.apache.spark.sql.connect.SparkConnectPlugin"] if own else []), plugin.PLUGIN]),
@@ -74,8 +84,12 @@ class Connect(ServerProcess):
         command += ["--class", main, "spark-internal"]
         environment = spark.spark_runs.spark_env(spark.venv(version))
         super().__init__(command, folder / "connect.out", cwd=folder, env=environment)
-        started = self.wait_for(lambda: STARTED.search(self.printed()), "the Connect server did not start")
-        self.port = int(started.group(1))
+        what = "the Connect server did not start"
+        if own:  # its plugin does not print an address
+            self.port = chosen
+            self.wait_for(lambda: listens(chosen), what)
+        else:
+            self.port = int(self.wait_for(lambda: STARTED.search(self.printed()), what).group(1))
 
     def run(self, script: Path, parameters: str) -> str:
         """What a client prints that connects with these parameters of its address, such as traceparent=..."""

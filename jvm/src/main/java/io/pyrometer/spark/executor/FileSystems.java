@@ -19,7 +19,7 @@ public final class FileSystems {
     private static final String SEPARATOR = "\0";
     private static final String[] UPLOADS = {
         "object_multipart_initiated", "begun", "multipart_upload_started", "begun",
-        "multipart_upload_completed", "completed",
+        "multipart_upload_completed", "completed", "committer_commits_completed", "completed",
         "object_multipart_aborted", "aborted", "multipart_upload_aborted", "aborted",
     };
 
@@ -109,10 +109,14 @@ public final class FileSystems {
     private static void readCounters(Map<String, Double> now, String scheme, Map<String, Long> counters) {
         // Of an upload in parts, S3A counts the last part twice as bytes of the stream, but once as bytes of objects.
         String written = counters.containsKey("object_put_bytes") ? "object_put_bytes" : "stream_write_bytes";
+        // Of Hadoop 3.5's analytics streams, what they fetch ahead is more than what they hand out.
+        Long read = counters.get("stream_read_bytes");
+        if (read != null) {
+            long ahead = counters.getOrDefault("stream_read_prefetched_bytes", 0L);
+            add(now, Math.max(read, ahead), scheme, Metric.FILE_BYTES, "read");
+        }
         counters.forEach((name, value) -> {
-            if (name.equals("stream_read_bytes")) {
-                add(now, value, scheme, Metric.FILE_BYTES, "read");
-            } else if (name.equals(written)) {
+            if (name.equals(written)) {
                 add(now, value, scheme, Metric.FILE_BYTES, "written");
             } else if (name.equals("store_io_retry")) {
                 add(now, value, scheme, Metric.FILE_RETRIES);
