@@ -387,7 +387,7 @@ def test_uploads_and_deletes_at_once(place: Place) -> None:
         one.start()
     for one in threads:
         one.join()
-    assert {status for sent, status in statuses if sent} <= {201, 422}
+    assert {status for sent, status in statuses if sent} <= {201, 422, 503}  # 503: on a busy machine, too many wait
     assert {status for sent, status in statuses if not sent} <= {204, 403, 404}
     for _ in range(70):
         if place.ask("DELETE", path)[0] != 204:
