@@ -11,12 +11,12 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from typing import List, Mapping, Optional
+from typing import Mapping, Optional
 
 import conftest
 
 from servers import Unavailable, collector
-from servers.process import ServerProcess
+from servers.process import ServerProcesses
 
 sys.path.insert(0, str(conftest.ROOT / "tests" / "record"))
 
@@ -34,13 +34,13 @@ def installed(version: str) -> Path:
     return found
 
 
-class Airflow:
+class Airflow(ServerProcesses):
     def __init__(self, version: str, folder: Path, dags: Path, otlp_http: int, environment: Mapping[str, str]) -> None:
+        super().__init__()
         place = installed(version)
         self.program = str(place / "venv" / "bin" / "airflow")
         self.folder = folder
         self.database = folder / airflow_venvs.DATABASE
-        self.servers: List[ServerProcess] = []
         folder.mkdir()
         shutil.copy(place / airflow_venvs.DATABASE, self.database)
         port = collector.free_port()
@@ -71,15 +71,14 @@ class Airflow:
             subprocess.run([self.program, "dags", "reserialize"], check=True, env=quiet, capture_output=True, timeout=LIMIT_S)
         try:
             if not version.startswith("2."):
-                self.start("api-server", "--apps", "execution")
-            self.start("scheduler", "--skip-serve-logs")
+                self.launch("api-server", "--apps", "execution")
+            self.launch("scheduler", "--skip-serve-logs")
         except BaseException:
             self.stop()
             raise
 
-    def start(self, *words: str) -> None:
-        output = self.folder / f"{words[0]}.out"
-        self.servers.append(ServerProcess([self.program, *words], output, cwd=self.folder, env=self.environment))
+    def launch(self, *words: str) -> None:
+        self.start([self.program, *words], self.folder / f"{words[0]}.out", cwd=self.folder, env=self.environment)
 
     def state(self) -> Optional[str]:
         """Of the one run that has begun: success, failed, running; None: it has not begun."""
@@ -98,13 +97,3 @@ class Airflow:
     def logs(self) -> str:
         """What the tasks printed."""
         return "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in self.folder.rglob("attempt=*.log"))
-
-    def stop(self) -> None:
-        for server in reversed(self.servers):
-            server.stop()
-
-    def __enter__(self) -> Airflow:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()

@@ -11,11 +11,10 @@ import tempfile
 import urllib.error
 import urllib.request
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Dict, List, NamedTuple, Optional, Type
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from servers import collector, tls_proxy
-from servers.process import ServerProcess
+from servers.process import ServerProcesses
 
 LIMIT_S = 60
 ADVERTISED = "192.0.2.1"  # of a range for examples: an API server wants an address that is not loopback, and never uses it
@@ -33,15 +32,15 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-class Kubernetes:
+class Kubernetes(ServerProcesses):
     """etcd and kube-apiserver on free ports of the loopback interface, for as long as the context lasts."""
 
     def __init__(self) -> None:
+        super().__init__()
         programs = {name: collector.program(name) for name in ("etcd", "kube-apiserver")}
         self.work = tempfile.TemporaryDirectory(prefix="pyrometer-kubernetes-")
         self.folder = Path(self.work.name)
         self.token = secrets.token_hex(16)
-        self.servers: List[ServerProcess] = []
         try:
             authority, chain, key = tls_proxy.make_certificates(self.folder)
             self.context = ssl.create_default_context(cafile=str(authority))
@@ -60,8 +59,7 @@ class Kubernetes:
             "--listen-client-urls", client, "--advertise-client-urls", client,
             "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}",
         ]
-        started = ServerProcess(command, self.folder / "etcd.out", cwd=self.folder)
-        self.servers.append(started)
+        started = self.start(command, self.folder / "etcd.out", cwd=self.folder)
         started.wait_for(lambda: answers(f"{client}/health"), "etcd did not start")
         return client
 
@@ -81,8 +79,7 @@ class Kubernetes:
             # Nothing makes the accounts that the one wants of pods, or ends the protection of claims that the other adds.
             "--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection",
         ]
-        started = ServerProcess(command, self.folder / "server.out", cwd=self.folder)
-        self.servers.append(started)
+        started = self.start(command, self.folder / "server.out", cwd=self.folder)
         started.wait_for(self.is_ready, "the API server did not start")
 
     def write_config(self, authority: Path) -> Path:
@@ -164,17 +161,8 @@ class Kubernetes:
             [str(program), *words], check=False, capture_output=True, text=True, env=environment, timeout=LIMIT_S)
 
     def stop(self) -> None:
-        for started in reversed(self.servers):
-            started.stop()
+        super().stop()
         self.work.cleanup()
-
-    def __enter__(self) -> Kubernetes:
-        return self
-
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        self.stop()
 
 
 def answers(url: str) -> bool:

@@ -7,12 +7,13 @@ import subprocess
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Callable, Optional, Sequence, Type, TypeVar
+from typing import Any, Callable, List, Optional, Sequence, Type, TypeVar
 
 START_S = 240.0  # on a machine that does much else
 STOP_S = 30.0
 Found = TypeVar("Found")
 Self = TypeVar("Self", bound="ServerProcess")
+Together = TypeVar("Together", bound="ServerProcesses")
 
 
 class ServerProcess:
@@ -54,6 +55,29 @@ class ServerProcess:
         return self.process.wait()
 
     def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.stop()
+
+
+class ServerProcesses:
+    """Servers that belong together; they end in the other order than that in which they started."""
+
+    def __init__(self) -> None:
+        self.servers: List[ServerProcess] = []
+
+    def start(self, command: Sequence[str], output: Path, **options: Any) -> ServerProcess:
+        self.servers.append(ServerProcess(command, output, **options))
+        return self.servers[-1]
+
+    def stop(self) -> None:
+        for server in reversed(self.servers):
+            server.stop()
+
+    def __enter__(self: Together) -> Together:
         return self
 
     def __exit__(

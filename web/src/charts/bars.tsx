@@ -6,12 +6,12 @@ export interface Bar {
     name: ComponentChildren;
     value: number;
     text: string;
+    /** The whole name, which may not fit. */
     title?: string;
 }
 
-/** `most`: of the scale; without it the largest value. */
-export function Bars({ caption, bars, most }: { caption: string; bars: Bar[]; most?: number }) {
-    const scale = most ?? bars.reduce((largest, bar) => Math.max(largest, bar.value), 0);
+export function Bars({ caption, bars }: { caption: string; bars: Bar[] }) {
+    const most = bars.reduce((largest, bar) => Math.max(largest, bar.value), 0);
     return (
         <table class="bars">
             <caption class="off-screen">{caption}</caption>
@@ -20,7 +20,7 @@ export function Bars({ caption, bars, most }: { caption: string; bars: Bar[]; mo
                     <tr key={bar.key} title={bar.title}>
                         <th scope="row">{bar.name}</th>
                         <td class="bar-place" aria-hidden="true">
-                            <span style={{ width: `${scale > 0 ? Math.min(100, (100 * bar.value) / scale) : 0}%` }} />
+                            <span style={{ width: `${most > 0 ? (100 * bar.value) / most : 0}%` }} />
                         </td>
                         <td class="number">{bar.text}</td>
                     </tr>

@@ -1,7 +1,6 @@
 /** Intervals of a few kinds, one lane each, over one axis of time. */
 import { duration, offset, words } from "../format";
-import type { Interval } from "../phases/intervals";
-import { joined, sum } from "../phases/intervals";
+import { type Interval, joined, sum } from "../phases/intervals";
 import { partColour } from "./stacked";
 
 export interface Lane {

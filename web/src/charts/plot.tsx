@@ -1,8 +1,10 @@
 /** uPlot as a component: as wide as its place, in the theme's colors, with a tip at the nearest point. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { count, offset } from "../format";
 import { colour, useTheme } from "../ui/theme";
 import { useWidth } from "../ui/width";
+import { COUNT_STEPS, SECOND_STEPS } from "./steps";
 
 export interface PlotProps {
     label: string;
@@ -23,6 +25,21 @@ export function axis(values: (value: number) => string, extra: Partial<uPlot.Axi
         size: 34,
         values: (_, splits) => splits.map((value) => (value === null ? "" : values(value))),
         ...extra,
+    };
+}
+
+/** Options of a plot of numbers of things, from 0, over seconds since the application's start: one line for each series. */
+export function countsOverTime(...lines: { stroke: string; fill: string }[]): Omit<uPlot.Options, "width" | "height"> {
+    return {
+        scales: {
+            x: { time: false },
+            y: { range: (_: uPlot, __: number, most: number) => [0, Math.max(1, most * 1.08)] as [number, number] },
+        },
+        axes: [
+            axis((value) => offset(value * 1000), { incrs: SECOND_STEPS }),
+            axis(count, { size: 46, incrs: COUNT_STEPS }),
+        ],
+        series: [{}, ...lines.map((line) => ({ ...line, width: 1.5, points: { show: false } }))],
     };
 }
 

@@ -1,6 +1,7 @@
 /** Pictures of views. The page shows the same data as a table below each. */
 import { useCallback, useMemo } from "preact/hooks";
 import uPlot from "uplot";
+import { Bars } from "../charts/bars";
 import { axis, Plot } from "../charts/plot";
 import { BYTE_STEPS, COUNT_STEPS, SECOND_STEPS, TIME_STEPS } from "../charts/steps";
 import { metricName, time } from "../format";
@@ -211,25 +212,21 @@ function Marks({ table, picture }: Props) {
     );
 }
 
-function Bars({ table, picture }: Props) {
+function BarsOf({ table, picture }: Props) {
     const bars = useMemo(() => barsOf(table, picture), [table, picture]);
     const unit = unitOfColumn(table, picture.y);
-    const most = Math.max(...bars.map((bar) => bar.value), 1e-9);
     if (!bars.length) return <p class="note">Nothing to draw.</p>;
     return (
-        <ul class="fleet-bars" aria-label={`${picture.title}; the table has the values`}>
-            {bars.map((bar, i) => (
-                <li key={i} class="fleet-bar-row">
-                    <span class="fleet-bar-name" title={bar.name}>
-                        {bar.name}
-                    </span>
-                    <span class="fleet-bar" aria-hidden="true">
-                        <span style={{ width: `${(bar.value / most) * 100}%` }} />
-                    </span>
-                    <span class="number">{cellText(bar.value, unit)}</span>
-                </li>
-            ))}
-        </ul>
+        <Bars
+            caption={`${picture.title}; the table has the values`}
+            bars={bars.map((bar, i) => ({
+                key: String(i),
+                name: bar.name,
+                value: bar.value,
+                text: cellText(bar.value, unit),
+                title: bar.name,
+            }))}
+        />
     );
 }
 
@@ -283,7 +280,7 @@ function Histogram({ table, picture }: Props) {
     );
 }
 
-const KINDS = { area: Area, bars: Bars, histogram: Histogram, points: Marks };
+const KINDS = { area: Area, bars: BarsOf, histogram: Histogram, points: Marks };
 
 export function PictureOf({ view, picture }: { view: FleetView; picture: Picture }) {
     const table = useMemo(() => tableOf(view, picture.table), [view, picture.table]);

@@ -2,8 +2,7 @@
 import { useCallback, useMemo } from "preact/hooks";
 import type uPlot from "uplot";
 import { Heatmap } from "../charts/heatmap";
-import { axis, Plot } from "../charts/plot";
-import { COUNT_STEPS, SECOND_STEPS } from "../charts/steps";
+import { countsOverTime, Plot } from "../charts/plot";
 import { appAddress, useDocument } from "../data/documents";
 import { bytes, count, duration, fixed, offset, plural, share } from "../format";
 import { Empty, Loaded, Section } from "../ui/parts";
@@ -55,26 +54,11 @@ function Usage({ data }: { data: Executors }) {
         [times, data],
     );
     const options = useCallback(
-        () => ({
-            scales: {
-                x: { time: false },
-                y: { range: (_: uPlot, __: number, most: number) => [0, Math.max(1, most * 1.08)] as [number, number] },
-            },
-            axes: [
-                axis((value) => offset(value * 1000), { incrs: SECOND_STEPS }),
-                axis(count, { size: 46, incrs: COUNT_STEPS }),
-            ],
-            series: [
-                {},
-                { stroke: colour("line-strong"), width: 1.5, fill: colour("raised"), points: { show: false } },
-                {
-                    stroke: colour("part-compute"),
-                    width: 1.5,
-                    fill: `${colour("part-compute")}55`,
-                    points: { show: false },
-                },
-            ],
-        }),
+        () =>
+            countsOverTime(
+                { stroke: colour("line-strong"), fill: colour("raised") },
+                { stroke: colour("part-compute"), fill: `${colour("part-compute")}55` },
+            ),
         [],
     );
     const describe = useCallback(

@@ -2,9 +2,8 @@
 import { useCallback, useMemo } from "preact/hooks";
 import type uPlot from "uplot";
 import { Lanes } from "../charts/lanes";
-import { axis, Plot } from "../charts/plot";
+import { countsOverTime, Plot } from "../charts/plot";
 import { StackedBar } from "../charts/stacked";
-import { COUNT_STEPS, SECOND_STEPS } from "../charts/steps";
 import { appAddress, useDocument } from "../data/documents";
 import type { Report, StageRow } from "../data/types";
 import { bytes, count, duration, offset, plural, share } from "../format";
@@ -57,25 +56,7 @@ function ExecutorsOverTime({ report, start, end }: { report: Report; start: numb
         return [times, running] as uPlot.AlignedData;
     }, [changes, start, end]);
     const options = useCallback(
-        () => ({
-            scales: {
-                x: { time: false },
-                y: { range: (_: uPlot, __: number, most: number) => [0, Math.max(1, most * 1.08)] as [number, number] },
-            },
-            axes: [
-                axis((value) => offset(value * 1000), { incrs: SECOND_STEPS }),
-                axis(count, { size: 46, incrs: COUNT_STEPS }),
-            ],
-            series: [
-                {},
-                {
-                    stroke: colour("part-compute"),
-                    width: 1.5,
-                    fill: `${colour("part-compute")}33`,
-                    points: { show: false },
-                },
-            ],
-        }),
+        () => countsOverTime({ stroke: colour("part-compute"), fill: `${colour("part-compute")}33` }),
         [],
     );
     const describe = useCallback(

@@ -12,6 +12,8 @@ export interface Durations {
     rows: number;
     columns: number;
     most: number;
+    /** The shortest row that is shown. */
+    first: number;
 }
 
 export function rowOf(duration: number): number {
@@ -19,8 +21,8 @@ export function rowOf(duration: number): number {
     return row < 0 ? LENGTHS.length : row;
 }
 
-/** Rows without any task at both ends are left out; `first` is the shortest row that is shown. */
-export function durationsOf(timeline: Timeline, columns = 60): Durations & { first: number } {
+/** Rows without any task at both ends are left out. */
+export function durationsOf(timeline: Timeline, columns = 60): Durations {
     const { launch_ms, duration_ms } = timeline.tasks.columns;
     const counts = Array.from({ length: LENGTHS.length + 1 }, () => new Float64Array(columns));
     const whole = Math.max(1, timeline.end_ms - timeline.start_ms);

@@ -217,7 +217,7 @@ public final class Settings {
             return Collections.emptyMap();
         }
         // OpenTelemetry's variables are percent-encoded.
-        boolean decoded = conf.apply(PREFIX + key) == null;
+        boolean encoded = conf.apply(PREFIX + key) == null;
         Map<String, String> pairs = new LinkedHashMap<>();
         for (String pair : value.split(",")) {
             int equals = pair.indexOf('=');
@@ -225,18 +225,10 @@ public final class Settings {
                 // Headers hold credentials, and messages go into logs.
                 throw new BadSettingException(PREFIX + key, "...", "NAME=VALUE,NAME=VALUE");
             }
-            pairs.put(pair.substring(0, equals).trim(), decoded ? decode(pair.substring(equals + 1).trim())
-                    : pair.substring(equals + 1).trim());
+            String given = pair.substring(equals + 1).trim();
+            pairs.put(pair.substring(0, equals).trim(), encoded ? PercentCode.decode(given) : given);
         }
         return Collections.unmodifiableMap(pairs);
-    }
-
-    private static String decode(String value) {
-        try {
-            return java.net.URLDecoder.decode(value.replace("+", "%2B"), "UTF-8");
-        } catch (java.io.UnsupportedEncodingException | IllegalArgumentException error) {
-            return value;
-        }
     }
 
     /** Own settings first, then Airflow's variables, then what its OpenLineage provider hands to Spark: "dag.task" and a run. */

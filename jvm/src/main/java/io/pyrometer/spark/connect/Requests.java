@@ -1,13 +1,13 @@
 package io.pyrometer.spark.connect;
 
-import java.util.LinkedHashMap;
+import io.pyrometer.spark.run.Bounded;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** What came with the newest requests of Spark Connect: from the thread of the server to that of the listener. */
 public final class Requests {
     private static final int MOST = 10_000;
-    private static final Map<String, Request> BY_KEY = new LinkedHashMap<>();
+    private static final Map<String, Request> BY_KEY = new Bounded<>(MOST);
     private static final AtomicLong MALFORMED = new AtomicLong();
 
     /** One request to execute something. */
@@ -27,9 +27,7 @@ public final class Requests {
     /** @param operation its id; an operation that is attached to again is known already */
     static void addOperation(String operation, long timeMs, TraceContext context) {
         synchronized (BY_KEY) {
-            if (!BY_KEY.containsKey(operation)) {
-                addSession(operation, timeMs, context);
-            }
+            BY_KEY.putIfAbsent(operation, new Request(timeMs, context));
         }
     }
 
@@ -38,9 +36,6 @@ public final class Requests {
         synchronized (BY_KEY) {
             BY_KEY.remove(session); // so that it is the newest one
             BY_KEY.put(session, new Request(timeMs, context));
-            if (BY_KEY.size() > MOST) {
-                BY_KEY.remove(BY_KEY.keySet().iterator().next());
-            }
         }
     }
 

@@ -1,5 +1,6 @@
 package io.pyrometer.spark.connect;
 
+import io.pyrometer.spark.conf.PercentCode;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -61,7 +62,7 @@ public final class TraceContext {
             String[] pair = member.split(";", 2)[0].split("=", 2);
             for (String name : NAMES) {
                 if (pair.length == 2 && isNamed(pair[0].trim(), name)) {
-                    String value = decode(pair[1].trim());
+                    String value = PercentCode.decode(pair[1].trim());
                     found.put(name, value.substring(0, Math.min(value.length(), MOST)));
                 }
             }
@@ -72,13 +73,5 @@ public final class TraceContext {
     /** "dag_id", or with a prefix: "airflow.dag_id". */
     private static boolean isNamed(String key, String name) {
         return key.equals(name) || key.endsWith("." + name);
-    }
-
-    private static String decode(String value) {
-        try {
-            return java.net.URLDecoder.decode(value.replace("+", "%2B"), "UTF-8");
-        } catch (java.io.UnsupportedEncodingException | IllegalArgumentException error) {
-            return value;
-        }
     }
 }

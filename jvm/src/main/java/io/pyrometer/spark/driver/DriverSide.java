@@ -22,9 +22,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.plugin.DriverPlugin;
@@ -145,20 +143,14 @@ public final class DriverSide implements DriverPlugin {
 
     private void watchFileSystems() {
         FileSystems own = new FileSystems();
-        timer = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread thread = new Thread(task, "pyrometer-filesystems");
-            thread.setDaemon(true);
-            return thread;
-        });
-        long ms = settings.fileSystemsIntervalMs;
-        timer.scheduleAtFixedRate(() -> {
+        timer = FileSystems.every(settings.fileSystemsIntervalMs, () -> {
             try {
                 Map<String, Double> differences = own.differences();
                 queue.add(each -> each.fileSystems(differences));
             } catch (Throwable error) {
                 queue.failed(error);
             }
-        }, ms, ms, TimeUnit.MILLISECONDS);
+        });
     }
 
     private int coresOfTask() {
@@ -200,9 +192,6 @@ public final class DriverSide implements DriverPlugin {
             if (metric.labels.isEmpty() && metric.type != Metric.Type.HISTOGRAM) {
                 registry.register(metric.text, (Gauge<Double>) () -> gauge(metric, null));
             }
-        }
-        for (Metric metric : new Metric[] {Metric.EXECUTORS, Metric.PHASE_RATIO, Metric.PHASE_ACTIVE, Metric.TASKS, Metric.COMMIT,
-            Metric.SPANS}) {
             for (String label : metric.values) {
                 registry.register(metric.text + '.' + label, (Gauge<Double>) () -> gauge(metric, label));
             }

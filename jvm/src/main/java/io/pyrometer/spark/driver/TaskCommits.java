@@ -1,7 +1,7 @@
 package io.pyrometer.spark.driver;
 
+import io.pyrometer.spark.run.Bounded;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -12,7 +12,7 @@ import java.util.Set;
 final class TaskCommits {
     private static final int MOST = 1000;
 
-    private final Map<Long, Set<Long>> accumulators = new LinkedHashMap<>();
+    private final Map<Long, Set<Long>> accumulators = new Bounded<>(MOST);
 
     /** @param plan a plan of that execution, its first or a later one */
     void plan(long execution, CommitMetrics plan) {
@@ -23,8 +23,6 @@ final class TaskCommits {
         Set<Long> known = accumulators.putIfAbsent(execution, new HashSet<>(plan.tasks));
         if (known != null) {
             known.addAll(plan.tasks);
-        } else if (accumulators.size() > MOST) {
-            accumulators.remove(accumulators.keySet().iterator().next());
         }
     }
 

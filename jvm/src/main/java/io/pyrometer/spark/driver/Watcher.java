@@ -3,6 +3,7 @@ package io.pyrometer.spark.driver;
 import io.pyrometer.spark.connect.Requests;
 import io.pyrometer.spark.connect.TraceContext;
 import io.pyrometer.spark.executor.StoreDeletions;
+import io.pyrometer.spark.run.Bounded;
 import io.pyrometer.spark.run.Executor;
 import io.pyrometer.spark.run.Query;
 import io.pyrometer.spark.run.Run;
@@ -10,7 +11,6 @@ import io.pyrometer.spark.run.Stage;
 import io.pyrometer.spark.run.Task;
 import io.pyrometer.spark.trace.SpanTree;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -26,14 +26,15 @@ final class Watcher {
     private final SpanTree spans;
     private final int coresOfTask;
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final Map<Long, Write> writes = new LinkedHashMap<>();
-    private final Map<Integer, Long> executionOfJob = new LinkedHashMap<>();
-    private final Map<String, Long> operations = new LinkedHashMap<>();
+    private final Map<Long, Write> writes = new Bounded<>(MOST);
+    private final Map<Integer, Long> executionOfJob = new Bounded<>(MOST);
+    private final Map<String, Long> operations = new Bounded<>(MOST);
     private final Set<String> streams = new HashSet<>();
 
     /** A SQL execution that writes, and may be committing. */
     private static final class Write {
-        final CommitMetrics metrics = new CommitMetrics();
+        /** Accumulators of what its commits take. */
+        final Set<Long> jobCommits = new HashSet<>();
         final Set<Integer> jobs = new HashSet<>();
         long lastJobEndMs = -1;
         /** Before its first job, and after its last one so far. */
@@ -42,7 +43,7 @@ final class Watcher {
         long cleaningSinceMs = -1;
 
         boolean commits() {
-            return metrics.writes() && jobs.isEmpty() && lastJobEndMs > 0;
+            return !jobCommits.isEmpty() && jobs.isEmpty() && lastJobEndMs > 0;
         }
 
         /** A committer has completed a job: what is deleted now are the traces of that. */
@@ -119,9 +120,6 @@ final class Watcher {
             write.jobs.add(start.id);
             write.before = write.before == null ? StoreDeletions.now() : write.before;
             executionOfJob.put(start.id, start.execution);
-            if (executionOfJob.size() > MOST) {
-                executionOfJob.remove(executionOfJob.keySet().iterator().next());
-            }
             noteCommitting();
         }
         if (spans != null) {
@@ -228,11 +226,7 @@ final class Watcher {
 
     void planChanged(long id, CommitMetrics commits) {
         if (commits.writes()) {
-            Write write = writes.computeIfAbsent(id, key -> new Write());
-            write.metrics.jobs.addAll(commits.jobs);
-            if (writes.size() > MOST) {
-                writes.remove(writes.keySet().iterator().next());
-            }
+            writes.computeIfAbsent(id, key -> new Write()).jobCommits.addAll(commits.jobs);
         }
     }
 
@@ -242,7 +236,7 @@ final class Watcher {
             return;
         }
         for (Map.Entry<Long, Long> update : updates.entrySet()) {
-            if (write.metrics.jobs.contains(update.getKey()) && update.getValue() >= 0) {
+            if (write.jobCommits.contains(update.getKey()) && update.getValue() >= 0) {
                 run.committed(Double.NaN, update.getValue());
             }
         }
@@ -263,9 +257,6 @@ final class Watcher {
     void operationStarted(String operation, long timeMs) {
         if (operation != null && timeMs > 0) {
             operations.put(operation, timeMs);
-            if (operations.size() > MOST) {
-                operations.remove(operations.keySet().iterator().next());
-            }
         }
     }
 

@@ -2,7 +2,6 @@ package io.pyrometer.spark.executor;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -39,20 +38,11 @@ public final class ExecutorSide implements ExecutorPlugin {
             names = extraConf.containsKey("tasks");
             String interval = extraConf.get("fileSystemsIntervalMs");
             if (interval != null) {
-                start(Long.parseLong(interval));
+                timer = FileSystems.every(Long.parseLong(interval), this::report);
             }
         } catch (Throwable error) { // Spark would end this executor
             tell(error);
         }
-    }
-
-    private void start(long ms) {
-        timer = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread thread = new Thread(task, "pyrometer-filesystems");
-            thread.setDaemon(true);
-            return thread;
-        });
-        timer.scheduleAtFixedRate(this::report, ms, ms, TimeUnit.MILLISECONDS);
     }
 
     @Override

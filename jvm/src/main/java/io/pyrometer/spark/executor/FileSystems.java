@@ -7,6 +7,9 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.StorageStatistics;
 
@@ -24,6 +27,17 @@ public final class FileSystems {
     };
 
     private final Map<String, Double> before = new HashMap<>();
+
+    /** Calls `look` in these intervals, on a thread of its own. */
+    public static ScheduledExecutorService every(long ms, Runnable look) {
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = new Thread(task, "pyrometer-filesystems");
+            thread.setDaemon(true);
+            return thread;
+        });
+        timer.scheduleAtFixedRate(look, ms, ms, TimeUnit.MILLISECONDS);
+        return timer;
+    }
 
     /** What grew since the last call, by counter. */
     public Map<String, Double> differences() {

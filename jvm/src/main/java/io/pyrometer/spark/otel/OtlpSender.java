@@ -15,10 +15,10 @@ import io.pyrometer.spark.trace.Span;
 import io.pyrometer.spark.trace.SpanSink;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -162,24 +162,50 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
         return closing;
     }
 
-    private void sendSpans() throws InterruptedException {
-        List<Span> taken = takeSpans();
-        for (int i = 0; !taken.isEmpty() && (i < BATCHES || isClosing()); i++) {
+    /** What became of a batch. */
+    private interface Counting {
+        void count(int size, boolean well);
+    }
+
+    private <T> void sendBatches(Supplier<List<T>> take, Function<List<T>, CompletableResultCode> export, Counting counting)
+            throws InterruptedException {
+        for (int i = 0; i < BATCHES || isClosing(); i++) {
+            List<T> batch = take.get();
+            if (batch.isEmpty()) {
+                return;
+            }
             boolean well = false;
             try {
-                List<SpanData> batch = new ArrayList<>(taken.size());
-                taken.forEach(span -> batch.add(new SpanRecord(span, resource)));
-                well = join(exporters.spans.export(batch));
+                well = join(export.apply(batch));
             } finally {
-                count(taken.size(), well);
+                counting.count(batch.size(), well);
             }
-            taken = i + 1 < BATCHES || isClosing() ? takeSpans() : Collections.emptyList();
         }
     }
 
-    private synchronized void count(int spansTaken, boolean well) {
-        sent += well ? spansTaken : 0;
-        failed += well ? 0 : spansTaken;
+    private void sendSpans() throws InterruptedException {
+        sendBatches(this::takeSpans, taken -> {
+            List<SpanData> batch = new ArrayList<>(taken.size());
+            taken.forEach(span -> batch.add(new SpanRecord(span, resource)));
+            return exporters.spans.export(batch);
+        }, this::countSpans);
+    }
+
+    private void sendEvents() throws InterruptedException {
+        sendBatches(this::takeEvents, taken -> {
+            List<LogRecordData> batch = new ArrayList<>(taken.size());
+            taken.forEach(event -> batch.add(new EventRecord(event, resource)));
+            return exporters.events.export(batch);
+        }, this::countEvents);
+    }
+
+    private synchronized void countSpans(int size, boolean well) {
+        sent += well ? size : 0;
+        failed += well ? 0 : size;
+    }
+
+    private synchronized void countEvents(int size, boolean well) {
+        droppedEvents += well ? 0 : size;
     }
 
     private synchronized List<Span> takeSpans() {
@@ -188,19 +214,6 @@ public final class OtlpSender implements SpanSink, AutoCloseable {
             batch.add(spans.poll());
         }
         return batch;
-    }
-
-    private void sendEvents() throws InterruptedException {
-        List<Event> taken = takeEvents();
-        for (int i = 0; !taken.isEmpty(); i++) {
-            List<LogRecordData> batch = new ArrayList<>(taken.size());
-            taken.forEach(event -> batch.add(new EventRecord(event, resource)));
-            boolean well = join(exporters.events.export(batch));
-            synchronized (this) {
-                droppedEvents += well ? 0 : batch.size();
-            }
-            taken = i + 1 < BATCHES || isClosing() ? takeEvents() : Collections.emptyList();
-        }
     }
 
     private synchronized List<Event> takeEvents() {

@@ -34,7 +34,7 @@ public final class Run {
     private final IntervalSet active = new IntervalSet();
     private final IntervalSet writing = new IntervalSet();
     private final Map<Long, Stage> running = new LinkedHashMap<>();
-    private final Map<Long, Stage> late = new LinkedHashMap<>();
+    private final Map<Long, Stage> late = new Bounded<>(LATE_STAGES);
     private final List<Stage> longest = new ArrayList<>();
     private final Map<String, Executor> alive = new LinkedHashMap<>();
     private final Map<String, Executor> peaks = new LinkedHashMap<>();
@@ -136,9 +136,6 @@ public final class Run {
             note(stage, writing);
         }
         late.put(key(stage.id, stage.attempt), stage);
-        if (late.size() > LATE_STAGES) {
-            late.remove(late.keySet().iterator().next());
-        }
         stage.sizes.close();
         stage.shuffleSizes.close();
         longest.removeIf(each -> stage.completedMs - each.completedMs >= STALE_MS);

@@ -2,6 +2,7 @@ package io.pyrometer.spark.trace;
 
 import io.pyrometer.spark.connect.TraceContext;
 import io.pyrometer.spark.run.Application;
+import io.pyrometer.spark.run.Bounded;
 import io.pyrometer.spark.run.Executor;
 import io.pyrometer.spark.run.Stage;
 import io.pyrometer.spark.run.Task;
@@ -37,7 +38,7 @@ public final class SpanTree {
     /** Of the jobs that run. */
     private final Map<Integer, Set<Integer>> stagesOfJob = new LinkedHashMap<>();
     /** Stages that ended not long ago: tasks of theirs may fail later. */
-    private final Map<Long, Span> ended = new LinkedHashMap<>();
+    private final Map<Long, Span> ended = new Bounded<>(LATE_STAGES);
     private final Map<String, Span> batches = new LinkedHashMap<>();
 
     /** @param parent of the application itself; null: it is the root */
@@ -198,9 +199,6 @@ public final class SpanTree {
             return;
         }
         ended.put(key(stage.id, stage.attempt), open);
-        if (ended.size() > LATE_STAGES) {
-            ended.remove(ended.keySet().iterator().next());
-        }
         for (Task task : stage.takeSlowest()) {
             sendTask(open, task);
         }
