@@ -17,8 +17,8 @@ from servers import airflow, collector, connect, isolated, plugin, prometheus, s
 
 SCRIPT = Path(__file__).parent / "jobs" / "whole_way.py"
 LIMIT_S = 900
-# Those of the chart are for applications of hours.
-THRESHOLDS = {"resourceWaitSeconds": 20, "writeP95Seconds": 3, "writeToComputeP95": 2}
+# Those of the chart are for applications of hours. A first write takes some seconds anywhere: S3A makes its clients.
+THRESHOLDS = {"resourceWaitSeconds": 20, "writeP95Seconds": 10, "writeToComputeP95": 2}
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin")]
 
 
