@@ -246,15 +246,15 @@ def test_a_missed_problem_is_reported_by_keyboard(watched: Watched, store: Path)
     report.focus()
     page.keyboard.press("Enter")  # nothing was said yet
     page.wait_for_selector("dialog [role=alert]")
-    assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    watched.until("document.activeElement.tagName === 'TEXTAREA'")
     page.keyboard.type("the nightly backup")
     report.focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog [role=status]")
-    assert page.evaluate("document.activeElement.innerText") == "Done"
+    watched.until("document.activeElement.innerText === 'Done'")
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog[open]", state="detached")
-    assert page.evaluate("document.activeElement.innerText") == "Report a missed problem"
+    watched.until("document.activeElement.innerText === 'Report a missed problem'")
     opener.click()
     page.wait_for_selector("dialog[open]")
     page.select_option("dialog select", "disk-spill")

@@ -26,7 +26,7 @@ def main() -> None:
         counts = stream.groupBy(F.window("timestamp", "1 second")).count()
         query = counts.writeStream.outputMode("append").format("memory").queryName("counts").start()
         number = 0
-        while time.monotonic() - began < SECONDS:
+        while number < 2 or time.monotonic() - began < SECONDS:
             round_of(spark, folder, number)
             number += 1
         query.stop()

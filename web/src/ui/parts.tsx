@@ -1,6 +1,6 @@
 /** Small parts that all pages use. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { State } from "../data/documents";
 import type { Severity } from "../data/types";
 import { words } from "../format";
@@ -196,7 +196,8 @@ export function Dialog({
 }) {
     const ref = useRef<HTMLDialogElement>(null);
     const id = useId();
-    useEffect(() => {
+    /* Before anything is painted: who had the focus is known only until then. */
+    useLayoutEffect(() => {
         const dialog = ref.current;
         const before = document.activeElement as HTMLElement | null;
         dialog?.showModal();
