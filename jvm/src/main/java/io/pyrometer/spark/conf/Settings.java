@@ -2,6 +2,8 @@ package io.pyrometer.spark.conf;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Paths;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -55,6 +57,10 @@ public final class Settings {
     public final long fileSystemsIntervalMs;
     /** As given; may be malformed. Null: none. */
     public final String traceParent;
+    /** Where executors write which thread did which task when. Null: nowhere. */
+    public final String traceDir;
+    /** Whether beginnings and ends of tasks go to LTTng, too. */
+    public final boolean traceLttng;
     /** To Jaeger, which takes neither metrics nor log records. */
     public final boolean onlySpans;
     /** What an orchestrator says of the run: dag_id, task_id, run_id. */
@@ -86,6 +92,8 @@ public final class Settings {
         fileSystems = flag("fileSystems.enabled", true);
         fileSystemsIntervalMs = duration("fileSystems.interval", 10_000);
         traceParent = text("trace.parent", null, "TRACEPARENT");
+        traceDir = folder("trace.dir");
+        traceLttng = flag("trace.lttng", false);
         orchestrator = orchestrator();
         String exporter = text("otel.exporterType", "otlp");
         if (!exporter.equals("otlp") && !exporter.equals("jaeger")) {
@@ -180,6 +188,19 @@ public final class Settings {
             throw new BadSettingException(PREFIX + key, value, "a duration of at least 100ms, such as 10s");
         }
         return ms;
+    }
+
+    /** Executors have other working folders than the driver: a path from there would be another one for each of them. */
+    private String folder(String key) throws BadSettingException {
+        String value = text(key, null);
+        try {
+            if (value == null || Paths.get(value).isAbsolute()) {
+                return value;
+            }
+        } catch (InvalidPathException error) {
+            // as below
+        }
+        throw new BadSettingException(PREFIX + key, value, "the absolute path of a folder");
     }
 
     private Protocol protocol() throws BadSettingException {

@@ -67,6 +67,12 @@ public final class DriverSide implements DriverPlugin {
             }
             if (settings.enabled) {
                 forExecutors.put("tasks", "true");
+                if (settings.traceDir != null) {
+                    forExecutors.put("traceDir", settings.traceDir);
+                }
+                if (settings.traceLttng) {
+                    forExecutors.put("traceLttng", "true");
+                }
             }
             if (settings.watches() && settings.fileSystems) {
                 forExecutors.put("fileSystemsIntervalMs", Long.toString(settings.fileSystemsIntervalMs));

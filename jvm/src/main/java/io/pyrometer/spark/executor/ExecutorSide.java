@@ -29,6 +29,8 @@ public final class ExecutorSide implements ExecutorPlugin {
     private volatile long reportedNs = System.nanoTime();
     /** Whether threads say whose work they do. */
     private volatile boolean names;
+    /** Null: not asked for. */
+    private TaskRecords records;
     private boolean told;
 
     @Override
@@ -36,6 +38,7 @@ public final class ExecutorSide implements ExecutorPlugin {
         try {
             context = pluginContext;
             names = extraConf.containsKey("tasks");
+            records = TaskRecords.of(pluginContext, extraConf, this::tell, this::tellOfLttng);
             String interval = extraConf.get("fileSystemsIntervalMs");
             if (interval != null) {
                 timer = FileSystems.every(Long.parseLong(interval), this::report);
@@ -53,6 +56,9 @@ public final class ExecutorSide implements ExecutorPlugin {
                 MDC.put("task", Long.toString(task.taskAttemptId()));
                 MDC.put("stage", task.stageId() + "." + task.stageAttemptNumber());
                 TaskSpans.begin(task);
+                if (records != null) {
+                    records.begin(task);
+                }
             }
         } catch (Throwable error) {
             tell(error);
@@ -74,6 +80,9 @@ public final class ExecutorSide implements ExecutorPlugin {
             return;
         }
         try {
+            if (records != null) {
+                records.end(status);
+            }
             TaskContext task = TaskSpans.end(status);
             MDC.remove("task");
             MDC.remove("stage");
@@ -101,6 +110,11 @@ public final class ExecutorSide implements ExecutorPlugin {
         }
     }
 
+    private void tellOfLttng(Throwable error) {
+        LOG.info("Tasks are not in LTTng's trace: {} (spark.pyrometer.trace.lttng needs LTTng's agent for Java on the class "
+                + "path of executors, and its native library)", error.toString());
+    }
+
     private synchronized void tell(Throwable error) {
         if (!told) {
             told = true;
@@ -110,6 +124,9 @@ public final class ExecutorSide implements ExecutorPlugin {
 
     @Override
     public void shutdown() {
+        if (records != null) {
+            records.stop(END_MS);
+        }
         if (timer == null) {
             return;
         }

@@ -2,6 +2,7 @@ package io.pyrometer.spark.conf;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
@@ -25,6 +26,8 @@ public class SettingsTest {
         assertFalse(settings.otel);
         assertEquals(Settings.NO_PORT, settings.metricsPort);
         assertFalse(settings.watches());
+        assertNull(settings.traceDir);
+        assertFalse(settings.traceLttng);
         assertEquals("127.0.0.1", settings.metricsHost);
         assertEquals("http://localhost:4317", settings.endpoint);
     }
@@ -49,6 +52,7 @@ public class SettingsTest {
             {"spark.pyrometer.metrics.port", "70000"}, {"spark.pyrometer.otel.enabled", "yes"},
             {"spark.pyrometer.otel.endpoint", "collector:4317"}, {"spark.pyrometer.fileSystems.interval", "10 parsecs"},
             {"spark.pyrometer.otel.exporterType", "zipkin"}, {"spark.pyrometer.otel.resourceAttributes", "a"},
+            {"spark.pyrometer.trace.dir", "traces"}, {"spark.pyrometer.trace.lttng", "1"},
         };
         for (String[] pair : wrong) {
             Settings.BadSettingException error = assertThrows(Settings.BadSettingException.class, () -> read(pair));
