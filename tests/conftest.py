@@ -5,6 +5,7 @@ Environment:
     PYROMETER_EXTRA_LOGS   a folder of more event logs to compare against the oracle
     PYROMETER_SPARK_TESTS  Spark's own test resources, unpacked: spark-core_2.12:3.5.6:tests
     PYROMETER_STOPWATCH    phil_stopwatch's recorded data (analytics/data), to compare flame graphs with its own
+    PYROMETER_TRACES       traces that others recorded with LTTng, to compare with babeltrace2
     PYROMETER_CACHE        where downloads are kept (default .cache/ in the project)
 """
 
