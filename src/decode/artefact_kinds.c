@@ -33,6 +33,7 @@ void pyro_artefacts_begin(struct pyro_artefact_reading *reading, struct pyro_tra
                           enum pyro_redaction redaction, const struct pyro_allocator *allocator)
 {
     *reading = (struct pyro_artefact_reading){.tracks = tracks, .allocator = allocator, .redaction = redaction};
+    reading->traces.allocator = reading->traces.windows.allocator = allocator;
     pyro_intake_init(&reading->intake, pyro_tracks_strings(tracks), redaction, allocator);
 }
 
@@ -54,6 +55,7 @@ enum pyro_status pyro_artefact_decode(struct pyro_artefact_reading *reading, enu
 enum pyro_status pyro_artefacts_end(struct pyro_artefact_reading *reading, struct pyro_error *error)
 {
     PYRO_TRY(pyro_text_logs_end(&reading->logs, reading->tracks, error));
+    PYRO_TRY(pyro_trace_files_decode(&reading->traces, reading->tracks, reading->check, error));
     if (pyro_intake_failed(&reading->intake) || !pyro_tracks_seal(reading->tracks))
         return pyro_no_memory(error);
     return PYRO_OK;
@@ -62,6 +64,7 @@ enum pyro_status pyro_artefacts_end(struct pyro_artefact_reading *reading, struc
 void pyro_artefacts_done(struct pyro_artefact_reading *reading)
 {
     pyro_text_logs_done(&reading->logs);
+    pyro_trace_files_done(&reading->traces);
     pyro_intake_leave(&reading->intake);
     pyro_intake_done(&reading->intake);
 }

@@ -6,6 +6,7 @@
 
 #include "base/collections/map.h"
 #include "decode/intake.h"
+#include "decode/trace/trace_files.h"
 #include "model/tracks/tracks.h"
 #include "source/source.h"
 
@@ -56,6 +57,8 @@ struct pyro_artefact_reading {
     enum pyro_redaction redaction;
     struct pyro_intake intake; /* hides the secrets of texts that enter the tracks */
     struct pyro_text_logs logs;
+    struct pyro_trace_files traces; /* decoded when all files are known */
+    const struct pyro_reader_check *check; /* asked meanwhile; NULL: none */
     const struct pyro_log_part *part;      /* the file that is read, for decoders that open it again */
     const struct pyro_value_map *launches; /* start of each task by its id, milliseconds since 1970; NULL: not known */
 };

@@ -425,6 +425,7 @@ struct attaching {
     bool all_charged;               /* be they `metered` or not */
     uint64_t stamp;                 /* of the meter */
     const char *path;               /* of the file that is read */
+    struct pyro_reader_check check; /* of all that are read together at the end */
 };
 
 /* Asked while a file is read. */
@@ -523,12 +524,22 @@ static bool has_text_log(const struct pyro_artefact_list *list)
     return false;
 }
 
+/* Traces are decoded at the end: by then no file is the one that is read. */
+static void check_the_end(struct attaching *attaching)
+{
+    attaching->check = (struct pyro_reader_check){go_on, attaching};
+    attaching->reading.check = &attaching->check;
+    attaching->charged = attaching->meter;
+    attaching->stamp = pyro_cpu_now();
+}
+
 static enum pyro_status read_files(struct attaching *attaching, const struct pyro_artefact_list *list,
                                    struct pyro_app *app, struct pyro_slice log, struct pyro_error *error)
 {
     for (size_t i = 0; i < list->count; i++)
         if (pyro_artefact_belongs(&list->items[i], app->application.id, log))
             PYRO_TRY(read_file(attaching, &list->items[i], app->application.start_ms, error));
+    check_the_end(attaching);
     PYRO_TRY(pyro_artefacts_end(&attaching->reading, error));
     PYRO_TRY(pyro_task_owners_add(app, error));
     return pyro_logged_failures_add(app, &attaching->reading.logs, error);
@@ -573,6 +584,7 @@ enum pyro_status pyro_artefacts_read(const struct pyro_artefact_list *list, enum
     pyro_artefacts_begin(&attaching.reading, tracks, redaction, allocator);
     for (size_t i = 0; i < list->count && status == PYRO_OK; i++)
         status = read_file(&attaching, &list->items[i], PYRO_NONE, error);
+    check_the_end(&attaching);
     if (status == PYRO_OK)
         status = pyro_artefacts_end(&attaching.reading, error);
     pyro_artefacts_done(&attaching.reading);

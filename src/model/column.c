@@ -157,6 +157,36 @@ static const struct pyro_column functions_columns[] = {
 #include "model/tables/functions.def"
 };
 #undef ROW
+#define ROW struct pyro_task_states_columns
+static const struct pyro_column task_states_columns[] = {
+#include "model/tables/task_states.def"
+};
+#undef ROW
+#define ROW struct pyro_task_waits_columns
+static const struct pyro_column task_waits_columns[] = {
+#include "model/tables/task_waits.def"
+};
+#undef ROW
+#define ROW struct pyro_thread_times_columns
+static const struct pyro_column thread_times_columns[] = {
+#include "model/tables/thread_times.def"
+};
+#undef ROW
+#define ROW struct pyro_trace_events_columns
+static const struct pyro_column trace_events_columns[] = {
+#include "model/tables/trace_events.def"
+};
+#undef ROW
+#define ROW struct pyro_trace_calls_columns
+static const struct pyro_column trace_calls_columns[] = {
+#include "model/tables/trace_calls.def"
+};
+#undef ROW
+#define ROW struct pyro_trace_losses_columns
+static const struct pyro_column trace_losses_columns[] = {
+#include "model/tables/trace_losses.def"
+};
+#undef ROW
 #undef PYRO_COLUMN
 
 #define PYRO_COLUMN(name, type, unit, doc) {#name, PYRO_TYPE_##type, unit, doc, PYRO_TASK_##name},

@@ -32,6 +32,7 @@ static enum pyro_status fill(struct pyro_text_lines *lines, struct pyro_error *e
     }
     PYRO_TRY(pyro_reader_read(lines->reader, lines->buffer + lines->end, BUFFER_BYTES - lines->end, &got, error));
     lines->end += got;
+    memset(lines->buffer + lines->end, 0, PYRO_SCAN_PADDING); /* scans look at it */
     lines->ended = got == 0;
     return PYRO_OK;
 }

@@ -196,8 +196,7 @@ int32_t pyro_tracks_add_template(struct pyro_tracks *tracks, const struct pyro_t
 
 /* ---- Rows that come in millions ---------------------------------------------------------------------------------- */
 
-/* Appends a row, or counts it when the table is full. */
-static bool append(struct pyro_tracks *tracks, enum pyro_track_table table, const int64_t *values)
+bool pyro_tracks_append(struct pyro_tracks *tracks, enum pyro_track_table table, const int64_t *values)
 {
     assert(!tracks->sealed);
     if (tracks->rows[table].count >= PYRO_TRACK_ROWS_MAX) {
@@ -207,8 +206,7 @@ static bool append(struct pyro_tracks *tracks, enum pyro_track_table table, cons
     return pyro_row_table_append(&tracks->rows[table], values);
 }
 
-/* Number of a text in the pool, -1 of none. False: no memory. */
-static bool number_text(struct pyro_tracks *tracks, struct pyro_slice text, int64_t *ret)
+bool pyro_tracks_number(struct pyro_tracks *tracks, struct pyro_slice text, int64_t *ret)
 {
     uint32_t number = text.ptr ? pyro_intern(tracks->strings, text) : 0;
     *ret = text.ptr ? (int64_t)number : -1;
@@ -218,7 +216,7 @@ static bool number_text(struct pyro_tracks *tracks, struct pyro_slice text, int6
 static bool owner_values(struct pyro_tracks *tracks, const struct pyro_owner_row *row, int64_t *values)
 {
     int64_t method;
-    if (!number_text(tracks, row->method, &method))
+    if (!pyro_tracks_number(tracks, row->method, &method))
         return false;
     const int64_t own[] = {
         row->thread, row->start_ns,      row->end_ns, row->task,
@@ -230,7 +228,7 @@ static bool owner_values(struct pyro_tracks *tracks, const struct pyro_owner_row
 bool pyro_tracks_add_owner(struct pyro_tracks *tracks, const struct pyro_owner_row *row)
 {
     int64_t values[PYRO_ROW_COLUMNS_MAX];
-    return owner_values(tracks, row, values) && append(tracks, PYRO_TRACK_OWNERS, values);
+    return owner_values(tracks, row, values) && pyro_tracks_append(tracks, PYRO_TRACK_OWNERS, values);
 }
 
 static bool copy_owners(const struct pyro_row_table *from, struct pyro_row_table *to)
@@ -271,36 +269,36 @@ bool pyro_tracks_add_owners(struct pyro_tracks *tracks, const struct pyro_owner_
 bool pyro_tracks_add_span(struct pyro_tracks *tracks, const struct pyro_span_row *row)
 {
     int64_t name;
-    if (!number_text(tracks, row->name, &name))
+    if (!pyro_tracks_number(tracks, row->name, &name))
         return false;
     const int64_t values[] = {row->thread,   row->parent,      (int64_t)row->kind, name,
                               row->start_ns, row->duration_ns, row->value};
-    return append(tracks, PYRO_TRACK_SPANS, values);
+    return pyro_tracks_append(tracks, PYRO_TRACK_SPANS, values);
 }
 
 bool pyro_tracks_add_point(struct pyro_tracks *tracks, const struct pyro_point_row *row)
 {
     int64_t values[] = {row->series, row->time_ns, 0};
     memcpy(&values[2], &row->value, sizeof(row->value));
-    return append(tracks, PYRO_TRACK_POINTS, values);
+    return pyro_tracks_append(tracks, PYRO_TRACK_POINTS, values);
 }
 
 bool pyro_tracks_add_sample(struct pyro_tracks *tracks, const struct pyro_sample_row *row)
 {
     const int64_t values[] = {row->thread,         row->time_ns,        row->stack,
                               (int64_t)row->event, (int64_t)row->state, row->weight};
-    return append(tracks, PYRO_TRACK_SAMPLES, values);
+    return pyro_tracks_append(tracks, PYRO_TRACK_SAMPLES, values);
 }
 
 bool pyro_tracks_add_message(struct pyro_tracks *tracks, const struct pyro_message_row *row)
 {
     const int64_t values[] = {row->time_ns, row->thread, row->message_template, row->artefact, row->level, row->place};
-    return append(tracks, PYRO_TRACK_MESSAGES, values);
+    return pyro_tracks_append(tracks, PYRO_TRACK_MESSAGES, values);
 }
 
 bool pyro_tracks_add_function(struct pyro_tracks *tracks, const struct pyro_function_row *row)
 {
     const int64_t values[] = {row->artefact,        row->frame,  row->caller,  row->calls,
                               row->primitive_calls, row->own_ns, row->total_ns};
-    return append(tracks, PYRO_TRACK_FUNCTIONS, values);
+    return pyro_tracks_append(tracks, PYRO_TRACK_FUNCTIONS, values);
 }

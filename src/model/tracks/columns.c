@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { FIRST_TABLE = PYRO_TABLE_artefacts, LAST_TABLE = PYRO_TABLE_functions, NS_PER_MS = 1000000 };
+enum { FIRST_TABLE = PYRO_TABLE_artefacts, LAST_TABLE = PYRO_TABLE_trace_losses, NS_PER_MS = 1000000 };
 
 bool pyro_tracks_has(enum pyro_table_id table)
 {
@@ -198,6 +198,65 @@ static void read_functions(const struct asked *asked, struct pyro_functions_colu
     const struct pyro_function_row row = pyro_tracks_function(asked->tracks, asked->row);
     *ret = (struct pyro_functions_columns){row.artefact,        row.frame,  id_of(row.caller), row.calls,
                                            row.primitive_calls, row.own_ns, row.total_ns};
+}
+
+static void read_task_states(const struct asked *asked, struct pyro_task_states_columns *ret)
+{
+    const struct pyro_task_state_row row = pyro_tracks_task_state(asked->tracks, asked->row);
+    int64_t task;
+    *ret = (struct pyro_task_states_columns){.task = row.task,
+                                             .thread = row.thread,
+                                             .state = text(pyro_kernel_state_name(row.state)),
+                                             .start_ns = since(asked, row.start_ns),
+                                             .duration_ns = row.duration_ns,
+                                             .what = row.what,
+                                             .by = row.by};
+    find_owner(asked, row.thread, row.start_ns, &task, &ret->stage);
+}
+
+static void read_task_waits(const struct asked *asked, struct pyro_task_waits_columns *ret)
+{
+    const struct pyro_task_wait_row row = pyro_tracks_task_wait(asked->tracks, asked->row);
+    *ret = (struct pyro_task_waits_columns){.task = row.task,
+                                            .stage = row.stage,
+                                            .stage_attempt = row.stage_attempt,
+                                            .state = text(pyro_kernel_state_name(row.state)),
+                                            .root = text(pyro_kernel_state_name(row.root)),
+                                            .what = row.what,
+                                            .by = row.by,
+                                            .duration_ns = row.duration_ns,
+                                            .count = row.count,
+                                            .bytes = row.bytes};
+}
+
+static void read_thread_times(const struct asked *asked, struct pyro_thread_times_columns *ret)
+{
+    const struct pyro_thread_time_row row = pyro_tracks_thread_time(asked->tracks, asked->row);
+    *ret = (struct pyro_thread_times_columns){id_of(row.thread), text(pyro_kernel_state_name(row.state)),
+                                              row.duration_ns, row.count};
+}
+
+static void read_trace_events(const struct asked *asked, struct pyro_trace_events_columns *ret)
+{
+    const struct pyro_trace_event_row row = pyro_tracks_trace_event(asked->tracks, asked->row);
+    *ret = (struct pyro_trace_events_columns){id_of(row.artefact), row.name, row.count, row.known};
+}
+
+static void read_trace_calls(const struct asked *asked, struct pyro_trace_calls_columns *ret)
+{
+    const struct pyro_trace_call_row row = pyro_tracks_trace_call(asked->tracks, asked->row);
+    *ret = (struct pyro_trace_calls_columns){row.name, row.count, row.duration_ns, row.errors, row.bytes};
+}
+
+static void read_trace_losses(const struct asked *asked, struct pyro_trace_losses_columns *ret)
+{
+    const struct pyro_trace_loss_row row = pyro_tracks_trace_loss(asked->tracks, asked->row);
+    *ret = (struct pyro_trace_losses_columns){.artefact = id_of(row.artefact),
+                                              .cpu = row.cpu,
+                                              .start_ns = since(asked, row.start_ns),
+                                              .end_ns = since(asked, row.end_ns),
+                                              .count = row.count,
+                                              .reason = row.reason};
 }
 
 struct pyro_value pyro_tracks_value(const struct pyro_tracks *tracks, int64_t start_ms, enum pyro_table_id table,

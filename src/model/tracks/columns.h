@@ -20,7 +20,13 @@
     PYRO_TRACKS_TABLE(samples)                                                                                         \
     PYRO_TRACKS_TABLE(templates)                                                                                       \
     PYRO_TRACKS_TABLE(messages)                                                                                        \
-    PYRO_TRACKS_TABLE(functions)
+    PYRO_TRACKS_TABLE(functions)                                                                                       \
+    PYRO_TRACKS_TABLE(task_states)                                                                                     \
+    PYRO_TRACKS_TABLE(task_waits)                                                                                      \
+    PYRO_TRACKS_TABLE(thread_times)                                                                                    \
+    PYRO_TRACKS_TABLE(trace_events)                                                                                    \
+    PYRO_TRACKS_TABLE(trace_calls)                                                                                     \
+    PYRO_TRACKS_TABLE(trace_losses)
 
 #define PYRO_FIELD_INT                     int64_t
 #define PYRO_FIELD_REAL                    double
@@ -65,6 +71,24 @@ struct pyro_messages_columns {
 };
 struct pyro_functions_columns {
 #include "model/tables/functions.def"
+};
+struct pyro_task_states_columns {
+#include "model/tables/task_states.def"
+};
+struct pyro_task_waits_columns {
+#include "model/tables/task_waits.def"
+};
+struct pyro_thread_times_columns {
+#include "model/tables/thread_times.def"
+};
+struct pyro_trace_events_columns {
+#include "model/tables/trace_events.def"
+};
+struct pyro_trace_calls_columns {
+#include "model/tables/trace_calls.def"
+};
+struct pyro_trace_losses_columns {
+#include "model/tables/trace_losses.def"
 };
 
 #undef PYRO_COLUMN

@@ -12,7 +12,7 @@
 
 #include "base/collections/vec.h"
 
-enum { PYRO_ROW_CHUNK_ROWS = 4096, PYRO_ROW_COLUMNS_MAX = 8 };
+enum { PYRO_ROW_CHUNK_ROWS = 4096, PYRO_ROW_COLUMNS_MAX = 10 };
 
 struct pyro_row_chunk;
 

@@ -11,6 +11,7 @@
 enum { PYRO_OWNER_COLUMN_THREAD = 0, PYRO_OWNER_COLUMN_START = 1 };
 enum { PYRO_SPAN_COLUMN_PARENT = 1, PYRO_SPAN_COLUMN_START = 4 };
 enum { PYRO_POINT_COLUMN_TIME = 1, PYRO_SAMPLE_COLUMN_TIME = 1, PYRO_MESSAGE_COLUMN_TIME = 0 };
+enum { PYRO_TASK_STATE_COLUMN_START = 2, PYRO_TASK_WAIT_COLUMN_TASK = 0 };
 enum { PYRO_CONFIDENCE_SCALE = 1000000 };
 
 struct pyro_tracks {
@@ -31,5 +32,13 @@ struct pyro_tracks {
 
 /* Seals owners and sorts them by thread, those of a thread by their start. False: no memory. */
 bool pyro_tracks_sort_owners(struct pyro_row_table *owners);
+
+/* Appends a row, or counts it when the table is full. False: no memory. */
+bool pyro_tracks_append(struct pyro_tracks *tracks, enum pyro_track_table table, const int64_t *values);
+/* Number of a text in the pool, -1 of none. False: no memory. */
+bool pyro_tracks_number(struct pyro_tracks *tracks, struct pyro_slice text, int64_t *ret);
+struct pyro_slice pyro_tracks_text_of(const struct pyro_tracks *tracks, int64_t number);
+/* All values of a row. */
+void pyro_tracks_read(const struct pyro_tracks *tracks, enum pyro_track_table table, size_t row, int64_t *values);
 
 #endif

@@ -46,8 +46,10 @@ const char *pyro_thread_state_name(enum pyro_thread_state state)
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 static const unsigned char columns_of[PYRO_TRACK_TABLES] = {
-    [PYRO_TRACK_OWNERS] = 8,  [PYRO_TRACK_SPANS] = 7,    [PYRO_TRACK_POINTS] = 3,
-    [PYRO_TRACK_SAMPLES] = 6, [PYRO_TRACK_MESSAGES] = 6, [PYRO_TRACK_FUNCTIONS] = 7,
+    [PYRO_TRACK_OWNERS] = 8,       [PYRO_TRACK_SPANS] = 7,       [PYRO_TRACK_POINTS] = 3,
+    [PYRO_TRACK_SAMPLES] = 6,      [PYRO_TRACK_MESSAGES] = 6,    [PYRO_TRACK_FUNCTIONS] = 7,
+    [PYRO_TRACK_TASK_STATES] = 7,  [PYRO_TRACK_TASK_WAITS] = 10, [PYRO_TRACK_THREAD_TIMES] = 4,
+    [PYRO_TRACK_TRACE_EVENTS] = 4, [PYRO_TRACK_TRACE_CALLS] = 5, [PYRO_TRACK_TRACE_LOSSES] = 6,
 };
 
 struct pyro_tracks *pyro_tracks_new(const struct pyro_allocator *allocator)
@@ -122,6 +124,8 @@ bool pyro_tracks_seal(struct pyro_tracks *tracks)
     if (!sort_spans(tracks) || !pyro_row_table_sort(&tracks->rows[PYRO_TRACK_POINTS], PYRO_POINT_COLUMN_TIME, NULL) ||
         !pyro_row_table_sort(&tracks->rows[PYRO_TRACK_SAMPLES], PYRO_SAMPLE_COLUMN_TIME, NULL) ||
         !pyro_row_table_sort(&tracks->rows[PYRO_TRACK_MESSAGES], PYRO_MESSAGE_COLUMN_TIME, NULL) ||
+        !pyro_row_table_sort(&tracks->rows[PYRO_TRACK_TASK_STATES], PYRO_TASK_STATE_COLUMN_START, NULL) ||
+        !pyro_row_table_sort(&tracks->rows[PYRO_TRACK_TASK_WAITS], PYRO_TASK_WAIT_COLUMN_TASK, NULL) ||
         !pyro_tracks_sort_owners(&tracks->rows[PYRO_TRACK_OWNERS]))
         return false;
     pyro_map_done(&tracks->known); /* only for adding */
@@ -189,13 +193,13 @@ const struct pyro_template_row *pyro_tracks_template(const struct pyro_tracks *t
     return &tracks->templates.items[row];
 }
 
-static void read_row(const struct pyro_tracks *tracks, enum pyro_track_table table, size_t row, int64_t *values)
+void pyro_tracks_read(const struct pyro_tracks *tracks, enum pyro_track_table table, size_t row, int64_t *values)
 {
     for (unsigned c = 0; c < columns_of[table]; c++)
         values[c] = pyro_row_table_get(&tracks->rows[table], c, row);
 }
 
-static struct pyro_slice text_of(const struct pyro_tracks *tracks, int64_t number)
+struct pyro_slice pyro_tracks_text_of(const struct pyro_tracks *tracks, int64_t number)
 {
     return number < 0 ? PYRO_SLICE_NULL : pyro_string_pool_text(tracks->strings, (uint32_t)number);
 }
@@ -208,25 +212,25 @@ struct pyro_stack_row pyro_tracks_stack(const struct pyro_tracks *tracks, size_t
 struct pyro_owner_row pyro_tracks_owner(const struct pyro_tracks *tracks, size_t row)
 {
     int64_t values[PYRO_ROW_COLUMNS_MAX];
-    read_row(tracks, PYRO_TRACK_OWNERS, row, values);
+    pyro_tracks_read(tracks, PYRO_TRACK_OWNERS, row, values);
     return (struct pyro_owner_row){.thread = (int32_t)values[PYRO_OWNER_COLUMN_THREAD],
                                    .start_ns = values[PYRO_OWNER_COLUMN_START],
                                    .end_ns = values[2],
                                    .task = values[3],
                                    .stage = values[4],
                                    .stage_attempt = values[5],
-                                   .method = text_of(tracks, values[6]),
+                                   .method = pyro_tracks_text_of(tracks, values[6]),
                                    .confidence = (double)values[7] / PYRO_CONFIDENCE_SCALE};
 }
 
 struct pyro_span_row pyro_tracks_span(const struct pyro_tracks *tracks, size_t row)
 {
     int64_t values[PYRO_ROW_COLUMNS_MAX];
-    read_row(tracks, PYRO_TRACK_SPANS, row, values);
+    pyro_tracks_read(tracks, PYRO_TRACK_SPANS, row, values);
     return (struct pyro_span_row){.thread = (int32_t)values[0],
                                   .parent = (int32_t)values[PYRO_SPAN_COLUMN_PARENT],
                                   .kind = (enum pyro_span_kind)values[2],
-                                  .name = text_of(tracks, values[3]),
+                                  .name = pyro_tracks_text_of(tracks, values[3]),
                                   .start_ns = values[PYRO_SPAN_COLUMN_START],
                                   .duration_ns = values[5],
                                   .value = values[6]};
@@ -236,7 +240,7 @@ struct pyro_point_row pyro_tracks_point(const struct pyro_tracks *tracks, size_t
 {
     int64_t values[PYRO_ROW_COLUMNS_MAX];
     struct pyro_point_row point;
-    read_row(tracks, PYRO_TRACK_POINTS, row, values);
+    pyro_tracks_read(tracks, PYRO_TRACK_POINTS, row, values);
     point.series = (int32_t)values[0];
     point.time_ns = values[PYRO_POINT_COLUMN_TIME];
     memcpy(&point.value, &values[2], sizeof(point.value));
@@ -246,7 +250,7 @@ struct pyro_point_row pyro_tracks_point(const struct pyro_tracks *tracks, size_t
 struct pyro_sample_row pyro_tracks_sample(const struct pyro_tracks *tracks, size_t row)
 {
     int64_t values[PYRO_ROW_COLUMNS_MAX];
-    read_row(tracks, PYRO_TRACK_SAMPLES, row, values);
+    pyro_tracks_read(tracks, PYRO_TRACK_SAMPLES, row, values);
     return (struct pyro_sample_row){.thread = (int32_t)values[0],
                                     .stack = (int32_t)values[2],
                                     .time_ns = values[PYRO_SAMPLE_COLUMN_TIME],
@@ -258,7 +262,7 @@ struct pyro_sample_row pyro_tracks_sample(const struct pyro_tracks *tracks, size
 struct pyro_message_row pyro_tracks_message(const struct pyro_tracks *tracks, size_t row)
 {
     int64_t values[PYRO_ROW_COLUMNS_MAX];
-    read_row(tracks, PYRO_TRACK_MESSAGES, row, values);
+    pyro_tracks_read(tracks, PYRO_TRACK_MESSAGES, row, values);
     return (struct pyro_message_row){.time_ns = values[PYRO_MESSAGE_COLUMN_TIME],
                                      .thread = (int32_t)values[1],
                                      .message_template = (int32_t)values[2],
@@ -270,7 +274,7 @@ struct pyro_message_row pyro_tracks_message(const struct pyro_tracks *tracks, si
 struct pyro_function_row pyro_tracks_function(const struct pyro_tracks *tracks, size_t row)
 {
     int64_t values[PYRO_ROW_COLUMNS_MAX];
-    read_row(tracks, PYRO_TRACK_FUNCTIONS, row, values);
+    pyro_tracks_read(tracks, PYRO_TRACK_FUNCTIONS, row, values);
     return (struct pyro_function_row){.artefact = (int32_t)values[0],
                                       .frame = (int32_t)values[1],
                                       .caller = (int32_t)values[2],

@@ -138,6 +138,56 @@ struct pyro_function_row {
     int64_t calls, primitive_calls, own_ns, total_ns;
 };
 
+/* ---- What traces of the kernel recorded ---- */
+
+enum pyro_kernel_state {
+#define PYRO_KERNEL_STATE(name, text, doc) PYRO_KERNEL_##name,
+#include "model/tracks/kernel_states.def"
+#undef PYRO_KERNEL_STATE
+    PYRO_KERNEL_STATES
+};
+
+/* A thread while it had a task. */
+struct pyro_task_state_row {
+    int32_t thread;
+    enum pyro_kernel_state state;
+    int64_t start_ns, duration_ns, task;
+    struct pyro_slice what, by; /* see model/tables/task_states.def */
+};
+
+/* Part of a task's time. */
+struct pyro_task_wait_row {
+    int64_t task, stage, stage_attempt;
+    enum pyro_kernel_state state, root;
+    struct pyro_slice what, by;
+    int64_t duration_ns, count, bytes; /* bytes: PYRO_NONE, not known */
+};
+
+struct pyro_thread_time_row {
+    int32_t thread;
+    enum pyro_kernel_state state;
+    int64_t duration_ns, count;
+};
+
+struct pyro_trace_event_row {
+    int32_t artefact;
+    struct pyro_slice name;
+    int64_t count;
+    bool known;
+};
+
+struct pyro_trace_call_row {
+    struct pyro_slice name;
+    int64_t count, duration_ns, errors, bytes;
+};
+
+struct pyro_trace_loss_row {
+    int32_t artefact;
+    int64_t cpu, start_ns, end_ns, count; /* PYRO_NONE: not known */
+    struct pyro_slice reason;
+};
+
+const char *pyro_kernel_state_name(enum pyro_kernel_state state); /* "runnable" */
 const char *pyro_span_kind_name(enum pyro_span_kind kind);        /* "gc-pause" */
 const char *pyro_sample_event_name(enum pyro_sample_event event); /* "cpu" */
 const char *pyro_sample_event_unit(enum pyro_sample_event event); /* "samples", "ns", "bytes" */
@@ -177,6 +227,12 @@ bool pyro_tracks_add_point(struct pyro_tracks *tracks, const struct pyro_point_r
 bool pyro_tracks_add_sample(struct pyro_tracks *tracks, const struct pyro_sample_row *row);
 bool pyro_tracks_add_message(struct pyro_tracks *tracks, const struct pyro_message_row *row);
 bool pyro_tracks_add_function(struct pyro_tracks *tracks, const struct pyro_function_row *row);
+bool pyro_tracks_add_task_state(struct pyro_tracks *tracks, const struct pyro_task_state_row *row);
+bool pyro_tracks_add_task_wait(struct pyro_tracks *tracks, const struct pyro_task_wait_row *row);
+bool pyro_tracks_add_thread_time(struct pyro_tracks *tracks, const struct pyro_thread_time_row *row);
+bool pyro_tracks_add_trace_event(struct pyro_tracks *tracks, const struct pyro_trace_event_row *row);
+bool pyro_tracks_add_trace_call(struct pyro_tracks *tracks, const struct pyro_trace_call_row *row);
+bool pyro_tracks_add_trace_loss(struct pyro_tracks *tracks, const struct pyro_trace_loss_row *row);
 
 /* Sorts by time. Reading needs sealed tracks. */
 bool pyro_tracks_seal(struct pyro_tracks *tracks);
@@ -200,6 +256,12 @@ enum pyro_track_table {
     PYRO_TRACK_TEMPLATES,
     PYRO_TRACK_MESSAGES,
     PYRO_TRACK_FUNCTIONS,
+    PYRO_TRACK_TASK_STATES,
+    PYRO_TRACK_TASK_WAITS,
+    PYRO_TRACK_THREAD_TIMES,
+    PYRO_TRACK_TRACE_EVENTS,
+    PYRO_TRACK_TRACE_CALLS,
+    PYRO_TRACK_TRACE_LOSSES,
     PYRO_TRACK_TABLES
 };
 size_t pyro_tracks_count(const struct pyro_tracks *tracks, enum pyro_track_table table);
@@ -220,6 +282,14 @@ struct pyro_point_row pyro_tracks_point(const struct pyro_tracks *tracks, size_t
 struct pyro_sample_row pyro_tracks_sample(const struct pyro_tracks *tracks, size_t row);
 struct pyro_message_row pyro_tracks_message(const struct pyro_tracks *tracks, size_t row);
 struct pyro_function_row pyro_tracks_function(const struct pyro_tracks *tracks, size_t row);
+struct pyro_task_state_row pyro_tracks_task_state(const struct pyro_tracks *tracks, size_t row);
+struct pyro_task_wait_row pyro_tracks_task_wait(const struct pyro_tracks *tracks, size_t row); /* by task */
+struct pyro_thread_time_row pyro_tracks_thread_time(const struct pyro_tracks *tracks, size_t row);
+struct pyro_trace_event_row pyro_tracks_trace_event(const struct pyro_tracks *tracks, size_t row);
+struct pyro_trace_call_row pyro_tracks_trace_call(const struct pyro_tracks *tracks, size_t row);
+struct pyro_trace_loss_row pyro_tracks_trace_loss(const struct pyro_tracks *tracks, size_t row);
+/* Rows of task_waits of a task: [*ret_first, *ret_first + count). */
+size_t pyro_tracks_waits_of(const struct pyro_tracks *tracks, int64_t task, size_t *ret_first);
 /* Who a thread worked for at a time; false: not known. */
 bool pyro_tracks_owner_at(const struct pyro_tracks *tracks, int32_t thread, int64_t time_ns,
                           struct pyro_owner_row *ret);
