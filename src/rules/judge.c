@@ -1,6 +1,7 @@
 #include "rules/judge.h"
 
 #include "analyze/tracks/stage_samples.h"
+#include "analyze/tracks/stage_waits.h"
 #include "base/error.h"
 #include "base/memory/allocator.h"
 #include "base/threads/crew.h"
@@ -185,7 +186,8 @@ static bool prepare(struct judging *judging)
     shared->plans = diagnosis->plans = pyro_plans_new(shared->app, &diagnosis->arena);
     shared->activity = pyro_activity_new(shared->app, shared->arena);
     shared->samples = pyro_stage_samples_new(shared->app, shared->arena);
-    return shared->plans && shared->activity && shared->samples && pyro_stage_parts(shared);
+    shared->waits = pyro_stage_waits_new(shared->app, shared->arena);
+    return shared->plans && shared->activity && shared->samples && shared->waits && pyro_stage_parts(shared);
 }
 
 static void done(struct judging *judging)

@@ -163,12 +163,15 @@ struct pyro_rule_context {
     const struct pyro_plans *plans;           /* see pyro_rule_plans() */
     const struct pyro_stage_parts *parts;     /* see pyro_stage_parts() */
     const struct pyro_stage_samples *samples; /* what profilers saw: analyze/tracks/stage_samples.h */
+    const struct pyro_stage_waits *waits;     /* what traces saw: analyze/tracks/stage_waits.h */
 };
 
 enum { PYRO_RULE_AFTER_MOST = 4, PYRO_RULE_ROOTS_MOST = 5 };
 
 /* As the only entry of `after`: it looks at the findings of all others, except those of rules that do so too. */
 #define PYRO_RULE_AFTER_ALL "*"
+
+struct pyro_traced_rule; /* rules/tasks/traced.h */
 
 struct pyro_rule {
     const char *id;       /* "data-skew": file data_skew.c, page docs/rules/data-skew.md */
@@ -185,6 +188,7 @@ struct pyro_rule {
     bool needs_whole;        /* it judges the whole course of the run: not where the log holds only part of it */
     bool needs_settings;     /* what it says rests on settings, also on their defaults: not where they are unknown */
     enum pyro_verdict (*evaluate)(struct pyro_rule_context *context);
+    const struct pyro_traced_rule *traced; /* of those that pyro_traced_judge() evaluates */
 };
 
 /* "critical", "severe", "moderate", "low" */

@@ -152,6 +152,18 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                                                "the next attempt starts from the beginning."),
                             verify);
         return;
+    case PYRO_SLOW_PROCESSOR:
+    case PYRO_SLOW_THROTTLED:
+    case PYRO_SLOW_DISK:
+    case PYRO_SLOW_NETWORK:
+    case PYRO_SLOW_LOCK:
+    case PYRO_SLOW_PAGES:
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Take from the machine what the trace names: another process, a quota, a "
+                               "busy disk, a slow peer, a lock (pyrometer trace analyze shows all waits)."),
+            verify);
+        break;
     case PYRO_SLOW_WAITING:
         pyro_finding_advise(
             context, finding,

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyze/app_facts.h"
+#include "analyze/tracks/stage_waits.h"
 #include "rules/finding.h"
 
 bool pyro_task_is_slow(const struct pyro_slow_limits *limits, const struct pyro_stage_tasks *tasks,
@@ -64,6 +65,35 @@ static bool is_far(const struct pyro_app *app, const struct pyro_stage_task *tas
            (pyro_slice_is(theirs, "PROCESS_LOCAL") || pyro_slice_is(theirs, "NODE_LOCAL"));
 }
 
+/* What traces of the kernel say of slow tasks. */
+static const struct {
+    enum pyro_slow_cause cause;
+    enum pyro_kernel_state root;
+} traced[] = {
+    {PYRO_SLOW_PROCESSOR, PYRO_KERNEL_RUNNABLE}, {PYRO_SLOW_THROTTLED, PYRO_KERNEL_THROTTLED},
+    {PYRO_SLOW_DISK, PYRO_KERNEL_DISK},          {PYRO_SLOW_NETWORK, PYRO_KERNEL_NETWORK},
+    {PYRO_SLOW_LOCK, PYRO_KERNEL_FUTEX},         {PYRO_SLOW_PAGES, PYRO_KERNEL_PAGE_FAULT},
+};
+
+/* PYRO_SLOW_UNKNOWN: there is no trace of the task, or it explains less than `need`. */
+static enum pyro_slow_cause traced_cause(const struct pyro_app *app, const struct pyro_slow_stage *stage,
+                                         const struct pyro_stage_task *task, double need, double *cause_ms)
+{
+    struct pyro_task_waited its, usual;
+    enum pyro_slow_cause cause = PYRO_SLOW_UNKNOWN;
+    if (!pyro_task_waited(app, pyro_task_get(&app->tasks, PYRO_TASK_id, task->row), &its))
+        return cause;
+    pyro_task_waited(app, pyro_task_get(&app->tasks, PYRO_TASK_id, stage->usual), &usual);
+    for (size_t i = 0; i < sizeof(traced) / sizeof(*traced); i++) {
+        double more = (double)(its.by_root_ns[traced[i].root] - usual.by_root_ns[traced[i].root]) / 1e6;
+        if (more < need || more <= *cause_ms)
+            continue;
+        *cause_ms = more;
+        cause = traced[i].cause;
+    }
+    return cause;
+}
+
 enum pyro_slow_cause pyro_slow_task_cause(const struct pyro_app *app, const struct pyro_slow_stage *stage,
                                           const struct pyro_stage_task *task, double *cause_ms)
 {
@@ -88,6 +118,9 @@ enum pyro_slow_cause pyro_slow_task_cause(const struct pyro_app *app, const stru
             return parts[i].cause;
         }
     }
+    enum pyro_slow_cause seen = traced_cause(app, stage, task, need, cause_ms);
+    if (seen != PYRO_SLOW_UNKNOWN)
+        return seen;
     if (stage->one_host)
         return PYRO_SLOW_HOST;
     if (is_far(app, task, stage->usual))
@@ -102,6 +135,18 @@ enum pyro_slow_cause pyro_slow_task_cause(const struct pyro_app *app, const stru
     double computing = pyro_real(a.compute);
     *cause_ms = cpu < computing / 2 ? computing - cpu : cpu;
     return cpu < computing / 2 ? PYRO_SLOW_WAITING : PYRO_SLOW_COMPUTING;
+}
+
+/* " (stress (123))", or nothing. */
+static const char *say_culprit(struct pyro_rule_context *context, enum pyro_slow_cause cause, size_t row)
+{
+    struct pyro_slice by = PYRO_SLICE_NULL;
+    int64_t task = pyro_task_get(&context->app->tasks, PYRO_TASK_id, row);
+    for (size_t i = 0; i < sizeof(traced) / sizeof(*traced); i++)
+        if (traced[i].cause == cause)
+            by = pyro_task_waited_by(context->app, task, traced[i].root);
+    struct pyro_slice text = by.ptr ? pyro_say(context, ": %s", pyro_say_text(context, by, 80)) : PYRO_SLICE_NULL;
+    return text.ptr ? text.ptr : "";
 }
 
 const char *pyro_slow_explain(struct pyro_rule_context *context, enum pyro_slow_cause cause, double cause_ms,
@@ -145,6 +190,20 @@ const char *pyro_slow_explain(struct pyro_rule_context *context, enum pyro_slow_
             .ptr;
     case PYRO_SLOW_COMPUTING:
         return pyro_say(context, "it computed for %s: its rows are more expensive than those of its peers", time).ptr;
+    case PYRO_SLOW_PROCESSOR:
+        return pyro_say(context, "for %s more than its peers it could run, but others had its processor%s", time,
+                        say_culprit(context, cause, row))
+            .ptr;
+    case PYRO_SLOW_THROTTLED:
+        return pyro_say(context, "for %s more than its peers the kernel held it back: its quota was used up", time).ptr;
+    case PYRO_SLOW_DISK:
+        return pyro_say(context, "it waited %s more for a disk%s", time, say_culprit(context, cause, row)).ptr;
+    case PYRO_SLOW_NETWORK:
+        return pyro_say(context, "it waited %s more for the network%s", time, say_culprit(context, cause, row)).ptr;
+    case PYRO_SLOW_LOCK:
+        return pyro_say(context, "it waited %s more for other threads%s", time, say_culprit(context, cause, row)).ptr;
+    case PYRO_SLOW_PAGES:
+        return pyro_say(context, "it waited %s more for pages of memory that were read from a disk", time).ptr;
     case PYRO_SLOW_UNKNOWN:
         break;
     }

@@ -19,7 +19,14 @@ enum pyro_slow_cause {
     PYRO_SLOW_COMPUTING,
     PYRO_SLOW_HOST,
     PYRO_SLOW_LOCALITY,
-    PYRO_SLOW_RETRY
+    PYRO_SLOW_RETRY,
+    /* What a trace of the kernel saw. */
+    PYRO_SLOW_PROCESSOR,
+    PYRO_SLOW_THROTTLED,
+    PYRO_SLOW_DISK,
+    PYRO_SLOW_NETWORK,
+    PYRO_SLOW_LOCK,
+    PYRO_SLOW_PAGES
 };
 
 /* Thresholds of the rule straggler. */

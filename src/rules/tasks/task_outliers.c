@@ -69,6 +69,9 @@ static const char *name_cause(const struct pyro_app *app, enum pyro_slow_cause c
         [PYRO_SLOW_SPILL] = "spill",         [PYRO_SLOW_WAITING] = "waiting",
         [PYRO_SLOW_COMPUTING] = "computing", [PYRO_SLOW_HOST] = "host",
         [PYRO_SLOW_LOCALITY] = "locality",   [PYRO_SLOW_RETRY] = "retry",
+        [PYRO_SLOW_PROCESSOR] = "processor", [PYRO_SLOW_THROTTLED] = "throttled",
+        [PYRO_SLOW_DISK] = "disk",           [PYRO_SLOW_NETWORK] = "network",
+        [PYRO_SLOW_LOCK] = "lock",           [PYRO_SLOW_PAGES] = "page_faults",
     };
     if (cause != PYRO_SLOW_DELAY)
         return names[cause];
