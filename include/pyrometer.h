@@ -381,6 +381,9 @@ PYRO_API enum pyro_status pyro_finding_write(const pyro_diagnosis *diagnosis, co
 struct pyro_view_options {
     size_t size;       /* sizeof(struct pyro_view_options) */
     size_t most_tasks; /* that one document lists; the shortest of more are left out. 0: 500,000 */
+    /* Of the timeline: only tracks between these times, in more detail: nanoseconds from the application's start.
+     * tracks_to_ns 0: until its end. */
+    int64_t tracks_from_ns, tracks_to_ns;
 };
 /* Writes one of the JSON documents about an application that pages show next to its report: "timeline", "stages/3/0"
  * (stage 3, attempt 0), ...; docs/api.md has them all. PYRO_ERROR_ARGUMENT: there is no such document, or the
@@ -719,6 +722,22 @@ struct ArrowArrayStream {
 PYRO_API enum pyro_status pyro_table_export(pyro_app *app, const char *table, const char *const *columns,
                                             size_t column_count, const struct pyro_options *options,
                                             struct ArrowArrayStream *ret, struct pyro_error *error);
+
+/* Tasks and stages as rows of numbers, for statistics and machine learning: what the log says of each, and, of an
+ * application that was loaded with traces of the kernel, what these say. docs/features.md has the columns. */
+enum pyro_features_of {
+    PYRO_FEATURES_TASKS = 0, /* a row for each row of the table `tasks`, in its order */
+    PYRO_FEATURES_STAGES = 1 /* the same of `stages` */
+};
+
+/* As CSV (RFC 4180) with a header. An unknown value is empty. `options`: allocator. */
+PYRO_API enum pyro_status pyro_features_write(const pyro_app *app, enum pyro_features_of of,
+                                              const struct pyro_options *options, const struct pyro_writer *writer,
+                                              struct pyro_error *error);
+/* As an Arrow C stream, as pyro_table_export() gives a table. */
+PYRO_API enum pyro_status pyro_features_export(pyro_app *app, enum pyro_features_of of,
+                                               const struct pyro_options *options, struct ArrowArrayStream *ret,
+                                               struct pyro_error *error);
 
 /* ---- Stores ------------------------------------------------------------------------------------------------------ */
 
@@ -1131,11 +1150,12 @@ PYRO_API enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size
 /* ---- Applications in the forms of other tools -------------------------------------------------------------------- */
 
 enum pyro_telemetry {
-    PYRO_TELEMETRY_OTLP = 0,       /* spans, events and metrics as OTLP in JSON, a request each line */
-    PYRO_TELEMETRY_PROMETHEUS = 1, /* metrics over time as OpenMetrics with time stamps */
-    PYRO_TELEMETRY_PERFETTO = 2    /* spans as a trace of Perfetto */
+    PYRO_TELEMETRY_OTLP = 0,         /* spans, events and metrics as OTLP in JSON, a request each line */
+    PYRO_TELEMETRY_PROMETHEUS = 1,   /* metrics over time as OpenMetrics with time stamps */
+    PYRO_TELEMETRY_PERFETTO = 2,     /* spans, and what traces of the kernel say of threads, as a trace of Perfetto */
+    PYRO_TELEMETRY_TRACE_COMPASS = 3 /* a folder, which only pyro_trace_compass_write() writes */
 };
-/* "otlp", "prometheus", "perfetto"; NULL beyond the last one. */
+/* "otlp", "prometheus", "perfetto", "trace-compass"; NULL beyond the last one. */
 PYRO_API const char *pyro_telemetry_name(enum pyro_telemetry form);
 
 /* Writes an application as the spans and metrics that the Spark plugin sends of a running one, with the same
@@ -1148,6 +1168,15 @@ PYRO_API enum pyro_status pyro_export_telemetry(const pyro_app *app, enum pyro_t
  * such as http://localhost:4318. PYRO_ERROR_OUTPUT: no answer, or the collector refuses. `options`: allocator. */
 PYRO_API enum pyro_status pyro_send_telemetry(const pyro_app *app, const char *endpoint,
                                               const struct pyro_options *options, struct pyro_error *error);
+
+/* Writes an application as a folder for Eclipse Trace Compass (docs/cli/export.md): `folder`/ctf, a trace in the Common
+ * Trace Format with tasks, stages, findings and, of an application that was loaded with traces of the kernel, the
+ * states of the threads of tasks; and `folder`/analysis.xml, which shows them over time. `folder` exists; an earlier
+ * export in it is replaced. `diagnosis`, of the same application, may be NULL: then there are no findings. `options`:
+ * allocator. PYRO_ERROR_OUTPUT: the error names the file. */
+PYRO_API enum pyro_status pyro_trace_compass_write(const pyro_app *app, const pyro_diagnosis *diagnosis,
+                                                   const char *folder, const struct pyro_options *options,
+                                                   struct pyro_error *error);
 
 /* ---- Flame graphs ------------------------------------------------------------------------------------------------ */
 
@@ -1248,6 +1277,16 @@ PYRO_API enum pyro_status pyro_profiling_write(const pyro_inputs *inputs, const 
                                                const struct pyro_profiling_options *wanted, enum pyro_format format,
                                                const struct pyro_options *options, const struct pyro_writer *writer,
                                                struct pyro_error *error);
+
+/* Writes what traces of the kernel and of user space say of a run: the states of threads, what tasks waited for through
+ * all threads that they waited for, processes, system calls, and what is missing: text or json (pyrometer.trace/1).
+ * With a `diagnosis`, of its application, which must have been loaded with pyro_load_options.artefacts, and `inputs`
+ * may be NULL; without one, of all traces of `inputs`. `wanted`: color, width, details; NULL: defaults.
+ * PYRO_ERROR_INPUT: there is no trace. `options`: allocator. */
+PYRO_API enum pyro_status pyro_trace_write(const pyro_inputs *inputs, const pyro_diagnosis *diagnosis,
+                                           const struct pyro_report_options *wanted, enum pyro_format format,
+                                           const struct pyro_options *options, const struct pyro_writer *writer,
+                                           struct pyro_error *error);
 
 /* ---- This build -------------------------------------------------------------------------------------------------- */
 

@@ -98,6 +98,22 @@ int cli_output_open(struct cli_output *output, const char *path)
     return CLI_EXIT_OK;
 }
 
+bool cli_folder_make(const char *path)
+{
+    char *copy = strdup(path);
+    bool made = copy != NULL;
+    for (char *at = copy; made && *at != '\0'; at++) {
+        if (*at != '/' || at == copy)
+            continue;
+        *at = '\0';
+        made = mkdir(copy, 0777) == 0 || errno == EEXIST;
+        *at = '/';
+    }
+    made = made && (mkdir(copy, 0777) == 0 || errno == EEXIST);
+    free(copy);
+    return made;
+}
+
 static void flush(struct cli_output *output)
 {
     const char *at = output->buffer;

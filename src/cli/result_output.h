@@ -21,6 +21,9 @@ int cli_output_open(struct cli_output *output, const char *path);
  * complaint. */
 int cli_output_close(struct cli_output *output, bool keep);
 
+/* Makes a folder and those above it; one that exists is left as it is. False: errno says why not. */
+bool cli_folder_make(const char *path);
+
 /* Other than 0: a write failed, and nothing more will be written. */
 int cli_output_write(struct cli_output *output, const void *data, size_t len);
 /* Writes what is buffered, for lines that a reader waits for. Other than 0: a write failed. */

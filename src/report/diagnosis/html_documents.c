@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory/allocator.h"
+#include "model/tracks/tracks.h"
 #include "report/diagnosis/html_pack.h"
 
 enum { STAGE_TASKS = 20000, ALL_STAGE_TASKS = 200000 };
@@ -140,6 +141,22 @@ static void add_sql(struct documents *documents)
     pyro_release(app->allocator, chosen);
 }
 
+static bool has_trace(const struct pyro_tracks *tracks)
+{
+    for (size_t i = 0; tracks && i < pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS); i++)
+        if (pyro_slice_is(pyro_tracks_artefact(tracks, i)->kind, "ctf"))
+            return true;
+    return false;
+}
+
+/* The document of traces says nothing if there is none. */
+static bool is_wanted(const struct documents *documents, const char *name)
+{
+    if (!strcmp(name, "trace"))
+        return has_trace(documents->diagnosis->app->tracks);
+    return documents->limits->environment || strcmp(name, "environment") != 0;
+}
+
 void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis,
                          const struct pyro_report_options *options, bool many)
 {
@@ -150,7 +167,7 @@ void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *
             add_stages(&documents);
         else if (!strcmp(name, "sql/{#}"))
             add_sql(&documents);
-        else if (!strchr(name, '{') && (documents.limits->environment || strcmp(name, "environment") != 0))
+        else if (!strchr(name, '{') && is_wanted(&documents, name))
             add_document(&documents, name, documents.limits->timeline_tasks);
     }
     if (options->document && documents.limits->predictions)

@@ -122,7 +122,7 @@ static bool is_wanted(const struct pyro_profiling *profile, const struct pyro_tr
 static bool write_tracks(struct pyro_json_writer *json, const struct pyro_profiling *profile, const char *name,
                          enum pyro_track_kind kind, struct pyro_arena *arena)
 {
-    const struct pyro_track_window window = {profile->start_ns, profile->end_ns, PYRO_PROFILING_POINTS};
+    const struct pyro_track_window window = {profile->start_ns, profile->end_ns, PYRO_PROFILING_POINTS, 0};
     struct pyro_track_iterator iterator;
     struct pyro_track track;
     bool timed = pyro_profiling_is_timed(profile);

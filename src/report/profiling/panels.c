@@ -182,7 +182,7 @@ static bool index_processes(struct pyro_panels *panels, struct pyro_arena *arena
 bool pyro_panels_make(struct pyro_panels *panels, struct pyro_output *output, const struct pyro_profiling *profile,
                       struct pyro_arena *arena)
 {
-    const struct pyro_track_window window = {profile->start_ns, profile->end_ns, PYRO_PANEL_PIXELS};
+    const struct pyro_track_window window = {profile->start_ns, profile->end_ns, PYRO_PANEL_PIXELS, 0};
     struct pyro_track_iterator iterator;
     struct pyro_track track;
     size_t room = 0;

@@ -2,8 +2,10 @@
 #include "analyze/accounts/marks.h"
 #include "analyze/analyze.h"
 #include "analyze/task_rows.h"
+#include "analyze/tracks/stage_waits.h"
 #include "base/collections/map.h"
 #include "base/numbers/saturate.h"
+#include "report/trace/trace.h"
 #include "report/views/views.h"
 #include "rules/tasks/task_outliers.h"
 
@@ -223,6 +225,7 @@ struct document {
     size_t row_count;
     struct pyro_mark *marks;
     int64_t *values;
+    const struct pyro_stage_waits *waits; /* its own */
 };
 
 static void write_columns(struct pyro_json_writer *json, const struct pyro_app *app, const struct document *document)
@@ -267,15 +270,32 @@ static void write_outliers(struct pyro_json_writer *json, const struct pyro_app 
     pyro_json_end(json, ']');
 }
 
+/* Only where tasks of the stage were traced. */
+static void write_waits(struct pyro_json_writer *json, const struct document *document)
+{
+    const struct pyro_stage_waited *waited = document->waits->stages;
+    if (!waited || waited->traced_ns == 0)
+        return;
+    pyro_json_line(json);
+    pyro_json_begin(json, "waits", '{');
+    pyro_json_int(json, "traced_ns", waited->traced_ns);
+    pyro_json_count(json, "tasks", waited->tasks);
+    pyro_trace_json_states(json, "roots_ns", waited->by_root_ns);
+    pyro_trace_json_waits(json, document->waits, waited);
+    pyro_json_end(json, '}');
+}
+
 static bool prepare(const struct pyro_view_request *request, size_t row, struct document *document)
 {
+    const struct pyro_stage_key key = {document->stage->id, document->stage->attempt};
+    document->waits = pyro_stage_waits_of(request->app->tracks, key, request->arena);
     if (!pyro_view_tasks_load(request, (ptrdiff_t)row, &document->tasks))
         return false;
     size_t count = document->tasks.count + 1;
     document->rows = pyro_arena_array(request->arena, count, sizeof(*document->rows));
     document->marks = pyro_arena_array(request->arena, 2 * count, sizeof(*document->marks));
     document->values = pyro_arena_array(request->arena, count, sizeof(*document->values));
-    if (!document->rows || !document->marks || !document->values)
+    if (!document->rows || !document->marks || !document->values || !document->waits)
         return false;
     document->row_count = select_tasks(request->app, &document->tasks, document->rows);
     return pyro_stage_outliers(request->diagnosis, row, request->arena, &document->outliers,
@@ -322,6 +342,7 @@ enum pyro_status pyro_view_stage(struct pyro_json_writer *json, const struct pyr
     write_quantiles(json, app, document.rows, document.row_count, document.marks, document.values);
     write_columns(json, app, &document);
     write_outliers(json, app, &document);
+    write_waits(json, &document);
     pyro_json_end(json, '}');
     return PYRO_OK;
 }

@@ -1,10 +1,13 @@
-/* The member "tracks" of pyrometer.timeline/1: what logs and profilers recorded, on the timeline's axis. */
+/* The member "tracks" of pyrometer.timeline/1: what logs, profilers and traces recorded, on the timeline's axis.
+ * It may be asked for again with a part of the run, which then has more detail. */
 #include <math.h>
 
 #include "analyze/tracks/track.h"
+#include "base/numbers/saturate.h"
 #include "report/views/timeline.h"
 
-enum { NS_PER_MS = 1000000, PIXELS = 2000 };
+/* STATE_PIXELS: of all threads together, so that a large run has no large document. */
+enum { NS_PER_MS = 1000000, PIXELS = 2000, PART_PIXELS = 4000, STATE_PIXELS = 200000, STATE_PIXELS_LEAST = 100 };
 
 static int64_t ns_of(int64_t ms)
 {
@@ -64,19 +67,25 @@ static int64_t mark_merged(const struct pyro_track_mark *mark, int64_t start_ns)
 static void write_track(struct pyro_json_writer *json, const struct pyro_tracks *tracks, const struct pyro_track *track,
                         int64_t start_ns)
 {
+    static const char *const kinds[] = {
+        [PYRO_TRACK_OF_SPANS] = "spans", [PYRO_TRACK_OF_POINTS] = "series", [PYRO_TRACK_OF_STATES] = "states"};
     const struct pyro_thread_row *thread = pyro_tracks_thread(tracks, (size_t)track->thread);
-    bool spans = track->kind == PYRO_TRACK_OF_SPANS;
-    const struct pyro_series_row *series = spans ? NULL : pyro_tracks_series(tracks, (size_t)track->series);
+    const struct pyro_series_row *series = track->series < 0 ? NULL : pyro_tracks_series(tracks, (size_t)track->series);
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
-    pyro_json_string(json, "kind", spans ? "spans" : "series");
+    pyro_json_string(json, "kind", kinds[track->kind]);
     pyro_json_int(json, "thread", track->thread);
     write_name(json, thread);
     pyro_json_text(json, "series", series ? series->name : PYRO_SLICE_NULL);
     pyro_json_text(json, "labels", series ? series->labels : PYRO_SLICE_NULL);
     pyro_json_text(json, "unit", series ? series->unit : PYRO_SLICE_NULL);
+    if (track->kind == PYRO_TRACK_OF_STATES) {
+        pyro_json_text(json, "executor", thread->executor);
+        pyro_json_text(json, "host", thread->host);
+        pyro_json_int(json, "tid", thread->tid);
+    }
     write_numbers(json, "start_ns", track, start_ns, mark_start);
-    if (spans) {
+    if (track->kind != PYRO_TRACK_OF_POINTS) {
         write_numbers(json, "duration_ns", track, start_ns, mark_duration);
         write_numbers(json, "code", track, start_ns, mark_code);
     }
@@ -88,14 +97,45 @@ static void write_track(struct pyro_json_writer *json, const struct pyro_tracks 
     pyro_json_end(json, '}');
 }
 
+static size_t state_pixels(const struct pyro_tracks *tracks, size_t most)
+{
+    size_t threads = 1;
+    for (size_t i = 0; i < pyro_tracks_count(tracks, PYRO_TRACK_THREADS); i++)
+        threads += pyro_slice_is(pyro_tracks_thread(tracks, i)->role, "task");
+    size_t each = STATE_PIXELS / threads;
+    return each > most ? most : each < STATE_PIXELS_LEAST ? STATE_PIXELS_LEAST : each;
+}
+
+/* The whole run, or the part that is asked for. */
+static struct pyro_track_window window_of(const struct pyro_view_request *request, int64_t start_ns)
+{
+    bool whole = request->tracks_from_ns <= 0 && request->tracks_to_ns <= 0;
+    int64_t to_ns = request->tracks_to_ns > 0 ? pyro_add_saturating(start_ns, request->tracks_to_ns)
+                                              : ns_of(request->app->application.end_ms);
+    size_t pixels = whole ? PIXELS : PART_PIXELS;
+    return (struct pyro_track_window){pyro_add_saturating(start_ns, request->tracks_from_ns), to_ns, pixels,
+                                      state_pixels(request->app->tracks, pixels)};
+}
+
+static void write_states(struct pyro_json_writer *json)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "states", '[');
+    for (int state = 0; state < PYRO_KERNEL_STATES; state++)
+        pyro_json_string(json, NULL, pyro_kernel_state_name((enum pyro_kernel_state)state));
+    pyro_json_end(json, ']');
+}
+
 bool pyro_timeline_tracks(struct pyro_json_writer *json, const struct pyro_view_request *request)
 {
     const struct pyro_app *app = request->app;
     int64_t start_ns = ns_of(pyro_view_start(app));
-    struct pyro_track_window window = {start_ns, ns_of(app->application.end_ms), PIXELS};
     struct pyro_track_iterator iterator;
     struct pyro_track track;
-    if (!app->tracks || app->application.end_ms == PYRO_NONE || window.to_ns <= window.from_ns)
+    if (!app->tracks || app->application.end_ms == PYRO_NONE)
+        return true;
+    const struct pyro_track_window window = window_of(request, start_ns);
+    if (window.to_ns <= window.from_ns)
         return true;
     if (!pyro_track_begin(&iterator, app->tracks, &window, request->arena))
         return false;
@@ -104,6 +144,8 @@ bool pyro_timeline_tracks(struct pyro_json_writer *json, const struct pyro_view_
     for (int kind = 0; kind < PYRO_SPAN_KINDS; kind++)
         pyro_json_string(json, NULL, pyro_span_kind_name((enum pyro_span_kind)kind));
     pyro_json_end(json, ']');
+    if (pyro_tracks_count(app->tracks, PYRO_TRACK_TASK_STATES) > 0)
+        write_states(json);
     pyro_json_line(json);
     pyro_json_begin(json, "tracks", '[');
     while (pyro_track_next(&iterator, &track))

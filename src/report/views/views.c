@@ -73,8 +73,11 @@ enum pyro_status pyro_view_write(const pyro_diagnosis *diagnosis, const char *na
                               "the diagnosis, the name of the document or the writer is missing");
     struct pyro_view_options own = {.size = sizeof(own)};
     PYRO_TRY(PYRO_TAKE(&own, options, error));
-    struct pyro_view_request request = {
-        .diagnosis = diagnosis, .app = diagnosis->app, .most_tasks = own.most_tasks ? own.most_tasks : PYRO_VIEW_TASKS};
+    struct pyro_view_request request = {.diagnosis = diagnosis,
+                                        .app = diagnosis->app,
+                                        .most_tasks = own.most_tasks ? own.most_tasks : PYRO_VIEW_TASKS,
+                                        .tracks_from_ns = own.tracks_from_ns,
+                                        .tracks_to_ns = own.tracks_to_ns};
     size_t i = 0;
     while (i < sizeof(views) / sizeof(*views) && !matches(views[i].path, name, request.ids))
         i++;

@@ -14,7 +14,8 @@ struct pyro_view_request {
     const struct pyro_app *app;
     int64_t ids[PYRO_VIEW_IDS]; /* what stands for each {#} of the path */
     size_t most_tasks;
-    struct pyro_arena *arena; /* working memory of this document */
+    int64_t tracks_from_ns, tracks_to_ns; /* from the application's start; to 0: until its end */
+    struct pyro_arena *arena;             /* working memory of this document */
 };
 
 /* Writes one document. Before anything is written: PYRO_ERROR_ARGUMENT where the application has no such stage or
