@@ -273,18 +273,18 @@ static void ask_gate(struct asking *asking)
 
 static void ask_views(struct asking *asking)
 {
-    static const char *const names[] = {"timeline", "executors", "sql", "environment", "configuration"};
+    static const char *const names[] = {"timeline", "executors", "sql", "environment", "configuration", "trace"};
     char name[64];
-    for (unsigned i = 0; i < 5 + 8 + 4; i++) {
-        if (i < 5)
+    for (unsigned i = 0; i < 6 + 8 + 4; i++) {
+        if (i < 6)
             snprintf(name, sizeof(name), "%s", names[i]);
-        else if (i < 13)
-            snprintf(name, sizeof(name), "stages/%u/%u", i - 5, asking->parameter & 1);
+        else if (i < 14)
+            snprintf(name, sizeof(name), "stages/%u/%u", i - 6, asking->parameter & 1);
         else
-            snprintf(name, sizeof(name), "sql/%u", i - 13);
+            snprintf(name, sizeof(name), "sql/%u", i - 14);
         clear(asking);
         enum pyro_status status = pyro_view_write(asking->diagnosis, name, NULL, &asking->writer, &asking->error);
-        FUZZ_CHECK(status == PYRO_OK || (i >= 5 && status == PYRO_ERROR_ARGUMENT && asking->out.len == 0));
+        FUZZ_CHECK(status == PYRO_OK || (i >= 6 && status == PYRO_ERROR_ARGUMENT && asking->out.len == 0));
         if (status == PYRO_OK)
             check_json(asking);
     }

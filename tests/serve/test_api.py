@@ -283,7 +283,7 @@ def test_configuration(client: Client) -> None:
 
 def test_answers_are_the_same_every_time(client: Client) -> None:
     path = client.app("gc_pressure")
-    for document in ("report", "timeline", "stages/0/0", "sql", "sql/0", "executors", "environment", "configuration"):
+    for document in ("report", "timeline", "stages/0/0", "sql", "sql/0", "executors", "environment", "configuration", "trace"):
         assert len({client.raw("GET", f"{V1}{path}/{document}")[2] for _ in range(3)}) == 1
 
 

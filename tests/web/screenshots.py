@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Take the pictures of the documentation: screenshots.py PYROMETER [FOLDER]
 
-Runs diagnose --format html on logs of corpus/logs, serves a store of repeated runs, opens the pages in Chromium and
-writes PNG files of at most 256 colors into FOLDER (docs/images). Needs Playwright and Chromium, as the tests do, and
-pngquant.
+Runs diagnose --format html on logs of corpus/logs and on a run with a made trace, serves a store of repeated runs, opens
+the pages in Chromium and writes PNG files of at most 256 colors into FOLDER (docs/images). Needs Playwright and Chromium,
+as the tests do, and pngquant.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, List, Tuple
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "web"), str(ROOT / "tests" / "fleet")]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "web"), str(ROOT / "tests" / "fleet"), str(ROOT / "tests" / "traces")]
 MOST_BYTES = 150_000
+TRACED = "traced"  # the run of tests/traces/made_trace.py
 
 # (file, log, address below the application, theme, height)
 SHOTS: List[Tuple[str, str, str, str, int]] = [
@@ -27,6 +28,7 @@ SHOTS: List[Tuple[str, str, str, str, int]] = [
     ("web-stage.png", "data_skew", "stage", "light", 1100),
     ("web-phases.png", "slow_store_write", "phases", "light", 1000),
     ("web-tasktime.png", "data_skew", "tasktime", "light", 1000),
+    ("web-offcpu.png", TRACED, "offcpu", "light", 1000),
 ]
 
 # Pages of a server: (file, address, theme, height)
@@ -69,13 +71,15 @@ def main() -> None:
         sys.exit(__doc__)
     os.environ["PYROMETER_BINARY"] = str(Path(sys.argv[1]).resolve())
     from browser import LOGS, Watched, app_route, launched, write_report
+    from made_trace import trace_run
 
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "docs" / "images"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary, launched() as browser:
         for name, log, rest, theme, height in SHOTS:
             page = Path(temporary) / f"{log}.html"
-            documents = write_report(LOGS / f"{log}.zst", page)
+            source = trace_run(Path(temporary) / log) if log == TRACED else LOGS / f"{log}.zst"
+            documents = write_report(source, page)
             if rest == "stage":
                 places = [finding["where"] for finding in documents["report"]["findings"]]
                 where = next(place for place in places if place["stage"] is not None)

@@ -137,8 +137,9 @@ function WhereOffered({ page, props }: { page: AppPage; props: AppPageProps }) {
         return (
             <div class="page">
                 <h1>{page.title}</h1>
-                <Empty title="No such files">
-                    There are no logs or profiles for this page next to the event log of this run.
+                <Empty title={page.absent?.title ?? "No such files"}>
+                    {page.absent?.text ??
+                        "There are no logs or profiles for this page next to the event log of this run."}
                 </Empty>
             </div>
         );

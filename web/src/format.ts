@@ -139,10 +139,12 @@ export function clock(ms: Maybe<number>): string {
     return ms === null || ms === undefined ? "-" : time(ms).slice(11);
 }
 
-/** A moment since the start of a run: "0:42", "1:07:42"; with tenths or milliseconds where the step is that small. */
+/** A moment since the start of a run: "0:42", "1:07:42"; with tenths, milliseconds or microseconds where the step
+ * is that small. */
 export function offset(ms: number, step = SECOND): string {
     const sign = ms < 0 ? "-" : "";
-    const whole = Math.abs(Math.round(ms));
+    const micros = step < 1 ? Math.round(Math.abs(ms) * 1000) : 0;
+    const whole = step < 1 ? Math.floor(micros / 1000) : Math.abs(Math.round(ms));
     const hours = Math.floor(whole / HOUR);
     const minutes = Math.floor((whole % HOUR) / MINUTE);
     const seconds = Math.floor((whole % MINUTE) / SECOND);
@@ -152,7 +154,10 @@ export function offset(ms: number, step = SECOND): string {
             ? ""
             : `.${String(rest)
                   .padStart(3, "0")
-                  .slice(0, step >= 100 ? 1 : step >= 10 ? 2 : 3)}`;
+                  .slice(
+                      0,
+                      step >= 100 ? 1 : step >= 10 ? 2 : 3,
+                  )}${step < 1 ? String(micros % 1000).padStart(3, "0") : ""}`;
     const tail = `${hours ? two(minutes) : minutes}:${two(seconds)}${fraction}`;
     return sign + (hours ? `${hours}:${tail}` : tail);
 }

@@ -10,6 +10,7 @@ import "./styles/pages.css";
 import "./styles/timeline.css";
 import "./styles/more.css";
 import "./styles/phases.css";
+import "./styles/trace.css";
 import "./styles/print.css";
 import { startTheme } from "./ui/theme";
 

@@ -18,6 +18,11 @@ static int32_t series_of(const struct pyro_tracks *tracks, size_t row)
     return pyro_tracks_point(tracks, row).series;
 }
 
+static int32_t state_thread_of(const struct pyro_tracks *tracks, size_t row)
+{
+    return pyro_tracks_task_state(tracks, row).thread;
+}
+
 /* Sorts `rows` rows into `groups` groups, each in the order of the table. */
 static bool group(const struct pyro_tracks *tracks, size_t rows, size_t groups, group_of *of, struct pyro_arena *arena,
                   uint32_t **ret_rows, size_t **ret_begins)
@@ -51,8 +56,13 @@ bool pyro_track_begin(struct pyro_track_iterator *iterator, const struct pyro_tr
         return true;
     iterator->threads = pyro_tracks_count(tracks, PYRO_TRACK_THREADS);
     iterator->series = pyro_tracks_count(tracks, PYRO_TRACK_SERIES);
-    iterator->marks = pyro_arena_array(arena, 2 * window->pixels, sizeof(*iterator->marks));
+    size_t pixels = window->pixels > window->state_pixels ? window->pixels : window->state_pixels;
+    iterator->marks = pyro_arena_array(arena, 2 * pixels, sizeof(*iterator->marks));
+    size_t states = window->state_pixels > 0 ? pyro_tracks_count(tracks, PYRO_TRACK_TASK_STATES) : 0;
+    iterator->state_threads = states > 0 ? iterator->threads : 0;
     return iterator->marks &&
+           group(tracks, states, iterator->state_threads, state_thread_of, arena, &iterator->state_rows,
+                 &iterator->state_begins) &&
            group(tracks, pyro_tracks_count(tracks, PYRO_TRACK_SPANS), iterator->threads, thread_of, arena,
                  &iterator->span_rows, &iterator->span_begins) &&
            group(tracks, pyro_tracks_count(tracks, PYRO_TRACK_POINTS), iterator->series, series_of, arena,
@@ -137,27 +147,45 @@ static void draw_points(struct pyro_track_iterator *iterator, size_t series, str
     }
 }
 
+static void draw_states(struct pyro_track_iterator *iterator, size_t thread, struct drawing *drawing)
+{
+    for (size_t i = iterator->state_begins[thread]; i < iterator->state_begins[thread + 1]; i++) {
+        const struct pyro_task_state_row state = pyro_tracks_task_state(iterator->tracks, iterator->state_rows[i]);
+        const struct pyro_track_mark row = {.start_ns = state.start_ns,
+                                            .duration_ns = state.duration_ns > 0 ? state.duration_ns : 0,
+                                            .code = (int32_t)state.state,
+                                            .value = state.task == PYRO_NONE ? (double)NAN : (double)state.task,
+                                            .merged = 1};
+        draw(drawing, &row);
+    }
+}
+
 bool pyro_track_next(struct pyro_track_iterator *iterator, struct pyro_track *ret)
 {
-    while (iterator->at < iterator->threads + iterator->series) {
+    const size_t states = iterator->threads + iterator->series; /* where they begin */
+    const struct pyro_track_window state_window = {iterator->window.from_ns, iterator->window.to_ns,
+                                                   iterator->window.state_pixels, 0};
+    while (iterator->at < states + iterator->state_threads) {
         size_t at = iterator->at++;
-        bool spans = at < iterator->threads;
-        size_t series = spans ? 0 : at - iterator->threads;
         struct drawing drawing = {.window = &iterator->window, .marks = iterator->marks};
-        if (spans)
+        *ret = (struct pyro_track){.kind = PYRO_TRACK_OF_SPANS, .thread = (int32_t)at, .series = -1};
+        if (at < iterator->threads) {
             draw_spans(iterator, at, &drawing);
-        else
-            draw_points(iterator, series, &drawing);
-        if (drawing.count == 0)
-            continue;
-        *ret = (struct pyro_track){
-            .kind = spans ? PYRO_TRACK_OF_SPANS : PYRO_TRACK_OF_POINTS,
-            .thread = spans ? (int32_t)at : pyro_tracks_series(iterator->tracks, series)->thread,
-            .series = spans ? -1 : (int32_t)series,
-            .marks = iterator->marks,
-            .count = drawing.count,
-        };
-        return true;
+        } else if (at < states) {
+            ret->kind = PYRO_TRACK_OF_POINTS;
+            ret->series = (int32_t)(at - iterator->threads);
+            ret->thread = pyro_tracks_series(iterator->tracks, (size_t)ret->series)->thread;
+            draw_points(iterator, (size_t)ret->series, &drawing);
+        } else {
+            ret->kind = PYRO_TRACK_OF_STATES;
+            ret->thread = (int32_t)(at - states);
+            drawing.window = &state_window;
+            draw_states(iterator, at - states, &drawing);
+        }
+        ret->marks = iterator->marks;
+        ret->count = drawing.count;
+        if (drawing.count > 0)
+            return true;
     }
     return false;
 }

@@ -1,10 +1,12 @@
-/* report, timeline, stages, sql, executors, environment, configuration, rules, openapi.json: what the library writes.
- */
+/* report, timeline, stages, sql, executors, environment, configuration, trace, rules, openapi.json: what the library
+ * writes. */
 #include "serve/api/api_request.h"
 #include "serve/failure_answer.h"
 #include "serve/stored.h"
 
 enum { TASKS_MAX = 2000000 };
+/* Whole numbers that every JSON reader has. */
+static const int64_t time_max_ns = 9007199254740991;
 
 /* ---- One application ---- */
 
@@ -26,16 +28,15 @@ void pyro_api_report(struct api_request *request)
 
 struct view_question {
     const char *name;
-    size_t most_tasks;
+    struct pyro_view_options options;
 };
 
 static enum pyro_status write_view(struct api_job *job, const struct pyro_options *options,
                                    const struct pyro_writer *writer, struct pyro_error *error)
 {
     const struct view_question *question = job->question;
-    struct pyro_view_options view = {.size = sizeof(view), .most_tasks = question->most_tasks};
     (void)options;
-    return pyro_view_write(job->diagnoses[0]->diagnosis, question->name, &view, writer, error);
+    return pyro_view_write(job->diagnoses[0]->diagnosis, question->name, &question->options, writer, error);
 }
 
 /* "stages/3/0" of the segments behind the application; numbers without leading zeros. */
@@ -54,15 +55,19 @@ static const char *name_view(const struct api_request *request, struct api_job *
 
 void pyro_api_view(struct api_request *request)
 {
+    struct pyro_view_options options = {.size = sizeof(options)};
     int64_t most;
-    if (!pyro_api_number(request, "max", 1, TASKS_MAX, 0, &most) || pyro_api_is_known(request))
+    if (!pyro_api_number(request, "max", 1, TASKS_MAX, 0, &most) ||
+        !pyro_api_number(request, "from_ns", 0, time_max_ns, 0, &options.tracks_from_ns) ||
+        !pyro_api_number(request, "to_ns", 1, time_max_ns, 0, &options.tracks_to_ns) || pyro_api_is_known(request))
         return;
+    options.most_tasks = (size_t)most;
     struct api_job *job = pyro_api_open(request, write_view);
     if (!job)
         return;
     struct view_question *question = pyro_arena_alloc(&job->arena, sizeof(*question));
     if (question)
-        *question = (struct view_question){name_view(request, job), (size_t)most};
+        *question = (struct view_question){name_view(request, job), options};
     if (!question || !question->name) {
         pyro_api_job_free(job);
         pyro_api_error(request->http, 503, "no memory left: try again later");

@@ -47,7 +47,7 @@ static void test_marks_are_few_and_count_all(void **state)
     struct pyro_track_iterator iterator;
     struct pyro_track track;
     pyro_arena_init(&arena, NULL);
-    const struct pyro_track_window window = {0, PAUSES * 10LL * MS, 50};
+    const struct pyro_track_window window = {0, PAUSES * 10LL * MS, 50, 0};
     assert_true(pyro_track_begin(&iterator, tracks, &window, &arena));
     int seen = 0;
     for (; pyro_track_next(&iterator, &track); seen++) {
@@ -78,12 +78,61 @@ static void test_a_window_leaves_the_rest_out(void **state)
     struct pyro_track_iterator iterator;
     struct pyro_track track;
     pyro_arena_init(&arena, NULL);
-    const struct pyro_track_window window = {95 * MS, 125 * MS, 1000};
+    const struct pyro_track_window window = {95 * MS, 125 * MS, 1000, 0};
     assert_true(pyro_track_begin(&iterator, tracks, &window, &arena));
     assert_true(pyro_track_next(&iterator, &track));
     assert_int_equal(track.count, 3); /* at 100, 110 and 120 ms */
     assert_int_equal(track.marks[0].start_ns, 100 * MS);
     assert_int_equal(track.marks[0].merged, 1);
+    pyro_arena_done(&arena);
+    pyro_tracks_free(tracks);
+}
+
+/* A thread that computes 3 us and waits 1 us, again and again. */
+static void test_states_are_tracks_if_they_are_wanted(void **state)
+{
+    (void)state;
+    enum { STATES = 4000, US = 1000 };
+    struct pyro_tracks *tracks = pyro_tracks_new(NULL);
+    struct pyro_arena arena;
+    struct pyro_track_iterator iterator;
+    struct pyro_track track;
+    const struct pyro_thread_row thread = {.parent = -1, .clock = -1, .pid = 7, .tid = 8};
+    assert_non_null(tracks);
+    int32_t row = pyro_tracks_add_thread(tracks, &thread);
+    int64_t at = 0;
+    for (int i = 0; i < STATES; i++) {
+        const struct pyro_task_state_row one = {.thread = row,
+                                                .state = i % 2 ? PYRO_KERNEL_DISK : PYRO_KERNEL_USER,
+                                                .start_ns = at,
+                                                .duration_ns = i % 2 ? US : 3 * US,
+                                                .task = 5};
+        at += one.duration_ns;
+        assert_true(pyro_tracks_add_task_state(tracks, &one));
+    }
+    assert_true(pyro_tracks_seal(tracks));
+    pyro_arena_init(&arena, NULL);
+    const struct pyro_track_window windows[] = {{0, at, 100, 0}, {0, at, 100, 50}, {8 * US, 12 * US - 1, 100, 100}};
+    assert_true(pyro_track_begin(&iterator, tracks, &windows[0], &arena));
+    assert_false(pyro_track_next(&iterator, &track));
+    assert_true(pyro_track_begin(&iterator, tracks, &windows[1], &arena));
+    assert_true(pyro_track_next(&iterator, &track));
+    assert_int_equal(track.kind, PYRO_TRACK_OF_STATES);
+    assert_int_equal(track.thread, row);
+    assert_true(track.count > 0 && track.count <= 2 * windows[1].state_pixels);
+    uint64_t merged = 0;
+    for (size_t i = 0; i < track.count; i++) {
+        merged += track.marks[i].merged;
+        assert_true(track.marks[i].merged == 1 || track.marks[i].code == PYRO_KERNEL_USER); /* the longest */
+        assert_true(track.marks[i].value == 5);
+    }
+    assert_int_equal(merged, STATES);
+    assert_false(pyro_track_next(&iterator, &track));
+    assert_true(pyro_track_begin(&iterator, tracks, &windows[2], &arena));
+    assert_true(pyro_track_next(&iterator, &track));
+    assert_int_equal(track.count, 3); /* what ends where the window begins, and the two in it */
+    assert_int_equal(track.marks[1].code, PYRO_KERNEL_USER);
+    assert_int_equal(track.marks[2].code, PYRO_KERNEL_DISK);
     pyro_arena_done(&arena);
     pyro_tracks_free(tracks);
 }
@@ -113,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_marks_are_few_and_count_all),
         cmocka_unit_test(test_a_window_leaves_the_rest_out),
+        cmocka_unit_test(test_states_are_tracks_if_they_are_wanted),
         cmocka_unit_test(test_pauses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static enum pyro_status report(pyro_app *app, const struct pyro_options *options
         if (format != PYRO_FORMAT_HTML || pyro_web_check(NULL) == PYRO_OK) /* else built without node */
             status = pyro_report_write(diagnosis, (enum pyro_format)format, NULL, &writer, error);
     static const char *const views[] = {"timeline",    "stages/0/0",    "executors", "sql",
-                                        "environment", "configuration", "sql/0"};
+                                        "environment", "configuration", "trace",     "sql/0"};
     size_t view_count = sizeof(views) / sizeof(*views) - (app->sql.count == 0);
     for (size_t i = 0; status == PYRO_OK && i < view_count; i++)
         status = pyro_view_write(diagnosis, views[i], NULL, &writer, error);

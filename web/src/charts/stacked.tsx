@@ -34,11 +34,15 @@ export function StackedBar({
     total,
     parts,
     meaning = MEANING,
+    colour = partColour,
+    text = duration,
 }: {
     title: string;
     total: number;
     parts: Part[];
     meaning?: Record<string, string>;
+    colour?: (name: string) => string;
+    text?: (ms: number) => string;
 }) {
     const shown = parts.filter((part) => part.ms > 0);
     const shares = percentages(shown.map((part) => part.ms));
@@ -49,8 +53,8 @@ export function StackedBar({
                 {shown.map((part, i) => (
                     <span
                         key={part.name}
-                        style={{ flexGrow: part.ms, background: partColour(part.name) }}
-                        title={`${words(part.name)}: ${duration(part.ms)}, ${shares[i]} %`}
+                        style={{ flexGrow: part.ms, background: colour(part.name) }}
+                        title={`${words(part.name)}: ${text(part.ms)}, ${shares[i]} %`}
                     />
                 ))}
             </div>
@@ -70,10 +74,10 @@ export function StackedBar({
                         return (
                             <tr key={part.name}>
                                 <th scope="row">
-                                    <span class="swatch" style={{ background: partColour(part.name) }} />
+                                    <span class="swatch" style={{ background: colour(part.name) }} />
                                     {words(part.name)}
                                 </th>
-                                <td class="number">{duration(part.ms)}</td>
+                                <td class="number">{text(part.ms)}</td>
                                 <td class="number">{shares[i]} %</td>
                                 <td class="meaning">{meaning[part.name] ?? ""}</td>
                             </tr>
@@ -83,7 +87,7 @@ export function StackedBar({
                 <tfoot>
                     <tr>
                         <th scope="row">Total</th>
-                        <td class="number">{duration(total)}</td>
+                        <td class="number">{text(total)}</td>
                         <td class="number">{shown.length ? "100.0 %" : "-"}</td>
                         <td />
                     </tr>

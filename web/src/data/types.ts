@@ -1,5 +1,7 @@
 /** The documents that pages show, as docs/schema/ describes them. Only members that some page reads are listed. */
 
+import type { StageWaits } from "../trace/states";
+
 export type Null<T> = T | null;
 
 export interface Parts {
@@ -322,10 +324,16 @@ export interface Timeline {
     driver_gaps: { from_ms: number; to_ms: number }[];
     /** What a number in a track's `code` means. */
     codes?: string[];
-    /** What logs and profilers recorded. */
+    /** What it means where the track is of states. */
+    states?: string[];
+    /** What logs, profilers and traces recorded. */
     tracks?: {
-        kind: "spans" | "series";
+        kind: "spans" | "series" | "states";
+        thread: number;
         name: Null<string>;
+        /** Of states: where the thread runs. */
+        executor?: Null<string>;
+        tid?: Null<number>;
         series: Null<string>;
         labels: Null<string>;
         unit: Null<string>;
@@ -372,4 +380,6 @@ export interface StageDocument {
         cause: string;
         text: string;
     }[];
+    /** What its tasks did and waited for; only where they were traced. */
+    waits?: StageWaits;
 }

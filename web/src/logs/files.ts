@@ -22,9 +22,17 @@ export function hasProfiles(report: Report | null): boolean {
     return filesOf(report).some((file) => PROFILES.has(file.kind));
 }
 
+/** Files about what the kernel did: a page of their own. */
+const TRACES = new Set(["ctf", "task-threads"]);
+
 /** Whether something was recorded that has a process and a time. */
 export function hasRecords(report: Report | null): boolean {
-    return filesOf(report).some((file) => file.kind !== "text-log");
+    return filesOf(report).some((file) => file.kind !== "text-log" && !TRACES.has(file.kind));
+}
+
+/** Whether there is a trace of the kernel. */
+export function hasTrace(report: Report | null): boolean {
+    return filesOf(report).some((file) => file.kind === "ctf");
 }
 
 /** Executors that have text logs: the driver first, then by number. */

@@ -2,7 +2,7 @@
 import type { ComponentType } from "preact";
 import { hasStores, type Server, takesUploads } from "../data/server";
 import type { Report } from "../data/types";
-import { hasProfiles, hasRecords, hasTextLogs } from "../logs/files";
+import { hasProfiles, hasRecords, hasTextLogs, hasTrace } from "../logs/files";
 import { About } from "./about";
 import { Applications } from "./applications";
 import { Compare } from "./compare";
@@ -13,6 +13,7 @@ import { Flame } from "./flame";
 import { FleetPage } from "./fleet";
 import { Integrity } from "./integrity";
 import { Logs } from "./logs";
+import { OffCpu } from "./off_cpu";
 import { Overview } from "./overview";
 import { Phases } from "./phases";
 import { Profile } from "./profile";
@@ -44,6 +45,8 @@ export interface AppPage {
     needs: string;
     /** Whether the run has something for it; without this it always has. */
     offered?: (report: Report | null) => boolean;
+    /** What the page says where it is not offered. */
+    absent?: { title: string; text: string };
     component: ComponentType<AppPageProps>;
 }
 
@@ -58,6 +61,18 @@ export const appPages: AppPage[] = [
     { path: "logs", title: "Logs", key: "l", needs: "logs/errors", offered: hasTextLogs, component: Logs },
     { path: "profile", title: "Profile", key: "h", needs: "profile", offered: hasRecords, component: Profile },
     { path: "flame", title: "Flame graph", key: "f", needs: "flame", offered: hasProfiles, component: Flame },
+    {
+        path: "offcpu",
+        title: "Off-CPU",
+        key: "x",
+        needs: "trace",
+        offered: hasTrace,
+        absent: {
+            title: "No trace of the kernel",
+            text: "Record the next run with: pyrometer trace record -- spark-submit ... Then open the folder that it writes.",
+        },
+        component: OffCpu,
+    },
     { path: "whatif", title: "What if", key: "w", needs: "whatif", component: WhatIfPage },
     { path: "cost", title: "Cost", key: "m", needs: "cost", component: Cost },
     { path: "configuration", title: "Configuration", key: "c", needs: "configuration", component: Configuration },

@@ -9,6 +9,7 @@ import type { Finding, Report, StageDocument } from "../data/types";
 import { bytes, count, duration, fixed, metricName, offset, plural, share, times, words } from "../format";
 import { go, link } from "../router";
 import { byExecutor, column, type HeatKind, heat, histogram, metricText, points } from "../stage/numbers";
+import { StageOffCpu } from "../trace/parts";
 import { Empty, Figure, Figures, Loaded, Section, SeverityBadge, Status } from "../ui/parts";
 import { Table } from "../ui/table";
 import { colour } from "../ui/theme";
@@ -31,6 +32,12 @@ const CAUSES: Record<string, string> = {
     retry: "retry after a failure",
     cpu_starved: "too little CPU time",
     waiting: "waited for something outside Spark",
+    processor: "others had its processor",
+    throttled: "held back by its quota",
+    disk: "waited for a disk",
+    network: "waited for the network",
+    lock: "waited for other threads",
+    page_faults: "waited for pages from disk",
     unknown: "unknown",
 };
 
@@ -492,6 +499,7 @@ function View({ stage, report, place }: { stage: StageDocument; report: Report |
             {drawn > 0 ? (
                 <>
                     <Outliers stage={stage} />
+                    <StageOffCpu stage={stage} all={link(["app", place.app, place.attempt, "offcpu"])} />
                     <div class="columns">
                         <Scatter stage={stage} />
                         <Distribution stage={stage} />

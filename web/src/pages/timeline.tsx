@@ -1,6 +1,6 @@
 /** When what ran: executors, jobs, stages and tasks over time, with findings where they are. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { appAddress, available, useDocument } from "../data/documents";
+import { appAddress, available, fromDisk, useDocument } from "../data/documents";
 import type { Finding, Report, Timeline as TimelineDocument } from "../data/types";
 import { count, duration, offset, plural } from "../format";
 import { hasTextLogs, type LogErrors, parametersOf } from "../logs/files";
@@ -9,17 +9,23 @@ import { describe, findingsAt, type Hit, Minimap, TimelineCanvas } from "../time
 import type { Colouring } from "../timeline/draw";
 import { modelOf, type TimelineModel } from "../timeline/model";
 import { stagesOf } from "../timeline/places";
-import { around, clamp, type Viewport, zoom } from "../timeline/viewport";
+import { inDetail, partOf } from "../timeline/threads";
+import { around, CLOSEST_MS, CLOSEST_TRACED_MS, clamp, type Viewport, zoom } from "../timeline/viewport";
+import { StateLegend } from "../trace/parts";
 import { Empty, Loaded, Section, SeverityBadge, Status } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
 import type { Place } from "./finding";
 import type { AppPageProps } from "./pages";
 import { CallSite } from "./stage_columns";
 
+function closestOf(model: TimelineModel): number {
+    return model.threads.length && !fromDisk ? CLOSEST_TRACED_MS : CLOSEST_MS;
+}
+
 function startView(query: URLSearchParams, model: TimelineModel, chosen: Set<number> | null): Viewport {
     const [from, to] = [query.get("from"), query.get("to")];
     if (from !== null && to !== null && Number(to) > Number(from))
-        return clamp({ from: Number(from), to: Number(to) }, model.length);
+        return clamp({ from: Number(from), to: Number(to) }, model.length, closestOf(model));
     const about = model.findings.find(({ finding }) => finding.id === query.get("finding"));
     if (about) return around(about.from, about.to, model.length);
     const bars = chosen ? model.stages.filter((bar) => chosen.has(bar.index)) : [];
@@ -246,6 +252,33 @@ function Marks({
     );
 }
 
+/** States that a track has. */
+function statesIn(document: TimelineDocument, track: NonNullable<TimelineDocument["tracks"]>[number]): string[] {
+    if (track.kind !== "states") return [];
+    return [...new Set(track.code)].flatMap((code) => document.states?.[code] ?? []);
+}
+
+/** What threads did, in as much detail as the view needs: the server has it for each part of the run. */
+function useDetail(whole: TimelineModel, view: Viewport, place: Place): TimelineModel {
+    const part = whole.threads.length && !fromDisk ? partOf(view, whole.length) : null;
+    const { from = 0, to = 0 } = part ?? {};
+    const [asked, ask] = useState<Viewport | null>(null);
+    useEffect(() => {
+        const timer = window.setTimeout(() => ask(to > from ? { from, to } : null), 120);
+        return () => window.clearTimeout(timer);
+    }, [from, to]);
+    const range = asked && `from_ns=${Math.floor(asked.from * 1e6)}&to_ns=${Math.max(1, Math.ceil(asked.to * 1e6))}`;
+    const detail = useDocument<TimelineDocument>(
+        range === null ? null : `${appAddress(place.app, place.attempt)}/timeline?max=1&${range}`,
+    );
+    const found = detail.status === "ready" ? detail.data : null;
+    const detailed = useMemo(
+        () => (found ? { ...whole, threads: inDetail(whole.threads, found) } : null),
+        [whole, found],
+    );
+    return detailed && asked && view.from >= asked.from && view.to <= asked.to ? detailed : whole;
+}
+
 /** Marks of the timeline; more errors than pixels say nothing. */
 const MOST_ERRORS = 500;
 
@@ -266,14 +299,16 @@ function View({
     query: URLSearchParams;
 }) {
     const replaceQuery = useReplaceQuery();
-    const model = useMemo(() => modelOf(document, report?.findings ?? [], errors?.errors), [document, report, errors]);
+    const whole = useMemo(() => modelOf(document, report?.findings ?? [], errors?.errors), [document, report, errors]);
     const stageId = query.get("stage");
     const wanted = report?.findings.find((finding) => finding.id === query.get("finding"));
-    const chosen = useMemo(() => chosenOf(model, stageId, wanted), [model, stageId, wanted]);
+    const chosen = useMemo(() => chosenOf(whole, stageId, wanted), [whole, stageId, wanted]);
     const unmarked = (report?.findings ?? []).filter(
         ({ folded, stages }) => !folded && stages && stages.count > stages.id.length,
     );
-    const [view, setView] = useState<Viewport>(() => startView(query, model, chosen));
+    const [view, setView] = useState<Viewport>(() => startView(query, whole, chosen));
+    const model = useDetail(whole, view, place);
+    const closest = closestOf(whole);
     const [colouring, setColouring] = useState<Colouring>("stage");
     const [dense, setDense] = useState(model.rows.length > 160);
     const [picked, setPicked] = useState<Hit | null>(() => {
@@ -293,8 +328,10 @@ function View({
     useEffect(() => {
         window.clearTimeout(timer.current);
         timer.current = window.setTimeout(() => {
-            const whole = view.from <= 0 && view.to >= model.length;
-            replaceQuery({ from: whole ? null : Math.round(view.from), to: whole ? null : Math.round(view.to) });
+            const all = view.from <= 0 && view.to >= model.length;
+            const exact = (time: number) =>
+                view.to - view.from < CLOSEST_MS ? Number(time.toFixed(4)) : Math.round(time);
+            replaceQuery({ from: all ? null : exact(view.from), to: all ? null : exact(view.to) });
         }, 250);
         return () => window.clearTimeout(timer.current);
     }, [view, model]);
@@ -317,19 +354,22 @@ function View({
         (bar) => bar.to >= view.from && bar.from <= view.to && (!chosen || chosen.has(bar.index)),
     );
     const { tasks } = document;
+    const precision = view.to - view.from < CLOSEST_MS ? 0.001 : 100;
     return (
         <>
             <Section
                 title="Timeline"
                 class="timeline"
-                note={`${offset(view.from, 100)} to ${offset(view.to, 100)} of ${duration(model.length)}, ${plural(tasks.count, "task")}${tasks.shown < tasks.count ? `, the longest ${count(tasks.shown)} drawn` : ""}`}
+                note={`${offset(view.from, precision)} to ${offset(view.to, precision)} of ${duration(model.length)}, ${plural(tasks.count, "task")}${tasks.shown < tasks.count ? `, the longest ${count(tasks.shown)} drawn` : ""}`}
                 actions={
                     <Controls
                         colouring={colouring}
                         setColouring={setColouring}
                         dense={dense}
                         setDense={setDense}
-                        onZoom={(factor) => setView(zoom(view, factor, (view.from + view.to) / 2, model.length))}
+                        onZoom={(factor) =>
+                            setView(zoom(view, factor, (view.from + view.to) / 2, model.length, closest))
+                        }
                         onAll={() => setView({ from: 0, to: model.length })}
                     />
                 }
@@ -339,6 +379,7 @@ function View({
                     model={model}
                     view={view}
                     onView={setView}
+                    closest={closest}
                     chosen={chosen}
                     colouring={colouring}
                     rowHeight={dense ? 4 : model.rows.length > 24 ? 10 : 15}
@@ -370,6 +411,9 @@ function View({
                     </span>
                     <span class="note">Drag to move. Ctrl + wheel zooms. Double-click a bar to zoom to it.</span>
                 </p>
+                {model.threads.length > 0 && (
+                    <StateLegend names={(document.tracks ?? []).flatMap((track) => statesIn(document, track))} />
+                )}
                 <Picked model={model} hit={picked} place={place} stage={stageId} />
             </Section>
             <Section

@@ -7,18 +7,22 @@ import { useWidth } from "../ui/width";
 import { type Colouring, draw, readColours, type Scene } from "./draw";
 import { AXIS, labelsOf, layoutOf, trackAt } from "./layout";
 import { type Bar, concurrency, firstAfter, type TimelineModel } from "./model";
+import { describeMark, firstMark } from "./threads";
 import { around, pan, type Viewport, zoom } from "./viewport";
 
 /** What is under the pointer. */
 export type Hit =
     | { kind: "task"; task: number }
     | { kind: "stage" | "job" | "finding" | "error" | "pause"; bar: Bar }
-    | { kind: "executor"; executor: number };
+    | { kind: "executor"; executor: number }
+    | { kind: "thread"; thread: number; mark: number };
 
 interface Props {
     model: TimelineModel;
     view: Viewport;
     onView: (view: Viewport) => void;
+    /** The shortest time that may be in view (ms). */
+    closest: number;
     chosen: Set<number> | null;
     colouring: Colouring;
     rowHeight: number;
@@ -38,6 +42,12 @@ function hitAt(props: Props, layout: ReturnType<typeof layoutOf>, y: number, tim
         const task = firstAfter(model, row, time - slack);
         return task < row.end && model.launch[task]! <= time + slack ? { kind: "task", task } : null;
     }
+    if (track.kind === "thread") {
+        const thread = model.threads[track.index]!;
+        const mark = firstMark(thread, time);
+        const found = mark < thread.from.length && thread.from[mark]! <= time + slack;
+        return found ? { kind: "thread", thread: track.index, mark } : null;
+    }
     const bars = model[track.kind];
     const kind = KINDS[track.kind];
     const bar = bars.find((one) => one.lane === track.index && one.from <= time + slack && one.to >= time - slack);
@@ -45,11 +55,12 @@ function hitAt(props: Props, layout: ReturnType<typeof layoutOf>, y: number, tim
 }
 
 /** Findings about what is under the pointer; tasks have those of their stage. */
-export function findingsAt({ marks, stage, findings }: TimelineModel, hit: Hit | null): Finding[] {
+export function findingsAt({ marks, stage, findings, threads }: TimelineModel, hit: Hit | null): Finding[] {
     if (!hit) return [];
     if (hit.kind === "finding")
         return findings.filter(({ index }) => index === hit.bar.index).map((one) => one.finding);
     if (hit.kind === "executor") return marks.executors.get(hit.executor) ?? [];
+    if (hit.kind === "thread") return marks.executors.get(threads[hit.thread]!.executor) ?? [];
     if (hit.kind === "error" || hit.kind === "pause") return [];
     if (hit.kind === "job") return marks.jobs.get(hit.bar.index) ?? [];
     return marks.stages.get(hit.kind === "task" ? stage[hit.task]! : hit.bar.index) ?? [];
@@ -78,6 +89,14 @@ export function describe(model: TimelineModel, hit: Hit): string[] {
             `${executor.cores === null ? "unknown cores" : plural(executor.cores, "core")}, from ${since(executor.added_ms)}${executor.removed_ms === null ? "" : ` to ${since(executor.removed_ms)}`}`,
             ...(executor.remove_reason ? [executor.remove_reason] : []),
         ];
+    }
+    if (hit.kind === "thread") {
+        const thread = model.threads[hit.thread]!;
+        const from = thread.from[hit.mark];
+        // What was picked may be of another part of the run than what is shown now.
+        return from === undefined
+            ? [thread.label]
+            : [...describeMark(thread, hit.mark, document.states ?? []), `from ${offset(from, 0.001)}`];
     }
     if (hit.kind === "error") return [`Error at ${offset(hit.bar.from, 10)}`, hit.bar.label];
     const names = {
@@ -111,7 +130,7 @@ function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRe
 }
 
 export function TimelineCanvas(props: Props) {
-    const { model, view, onView, rowHeight } = props;
+    const { model, view, onView, rowHeight, closest } = props;
     const theme = useTheme();
     const scroller = useRef<HTMLDivElement>(null);
     const canvas = useRef<HTMLCanvasElement>(null);
@@ -181,7 +200,7 @@ export function TimelineCanvas(props: Props) {
             if (event.ctrlKey || event.metaKey) {
                 event.preventDefault();
                 const { x } = placeOf(event);
-                onView(zoom(view, Math.exp(event.deltaY * 0.002), timeAt(Math.max(labels, x)), model.length));
+                onView(zoom(view, Math.exp(event.deltaY * 0.002), timeAt(Math.max(labels, x)), model.length, closest));
             } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
                 event.preventDefault();
                 onView(pan(view, (event.deltaX || event.deltaY) * perPixel, model.length));
@@ -217,7 +236,7 @@ export function TimelineCanvas(props: Props) {
     const twice = (event: MouseEvent) => {
         const hit = hitOf(event);
         if (hit && "bar" in hit) onView(around(hit.bar.from, hit.bar.to, model.length));
-        else onView(zoom(view, 0.4, timeAt(placeOf(event).x), model.length));
+        else onView(zoom(view, 0.4, timeAt(placeOf(event).x), model.length, closest));
     };
     const pressed = (event: KeyboardEvent) => {
         const span = view.to - view.from;
@@ -227,9 +246,9 @@ export function TimelineCanvas(props: Props) {
             ArrowRight: () => onView(pan(view, span / 8, model.length)),
             ArrowUp: () => scroller.current?.scrollBy(0, -60),
             ArrowDown: () => scroller.current?.scrollBy(0, 60),
-            "+": () => onView(zoom(view, 0.6, middle, model.length)),
-            "=": () => onView(zoom(view, 0.6, middle, model.length)),
-            "-": () => onView(zoom(view, 1 / 0.6, middle, model.length)),
+            "+": () => onView(zoom(view, 0.6, middle, model.length, closest)),
+            "=": () => onView(zoom(view, 0.6, middle, model.length, closest)),
+            "-": () => onView(zoom(view, 1 / 0.6, middle, model.length, closest)),
             "0": () => onView({ from: 0, to: model.length }),
             Escape: () => props.onPick(null),
         };

@@ -1,11 +1,13 @@
 /** Draws what is in view: rows of tasks in as many rectangles as there are pixels, never as many as there are tasks. */
 import type { Finding } from "../data/types";
 import { callSite, offset } from "../format";
+import { STATES } from "../trace/states";
 import { colour } from "../ui/theme";
 import { barText, clipped } from "./label";
 import { AXIS, firstTrack, type Layout, type Track } from "./layout";
 import { type Bar, firstAfter, type TimelineModel } from "./model";
 import { worst } from "./places";
+import { firstMark } from "./threads";
 import { tickStep, type Viewport } from "./viewport";
 
 export type Colouring = "stage" | "outcome" | "length";
@@ -42,6 +44,8 @@ export interface Colours {
     stages: string[];
     severity: Record<string, string>;
     focus: string;
+    /** Of what threads did, by name. */
+    states: Record<string, string>;
 }
 
 export function readColours(): Colours {
@@ -64,6 +68,7 @@ export function readColours(): Colours {
             low: colour("low"),
         },
         focus: colour("focus"),
+        states: Object.fromEntries(Object.keys(STATES).map((name) => [name, colour(`state-${name}`)])),
     };
 }
 
@@ -129,6 +134,34 @@ function drawRow(scene: Scene, colours: Colours, track: Track, buckets: Buckets,
         if (style) buckets.add(style, from, y, to - from, height);
         from = wide && left < to + 1 ? to + 0.5 : left;
         to = Math.max(right, from + 0.5);
+        style = next;
+    }
+    if (style) buckets.add(style, from, y, to - from, height);
+}
+
+/** States of one thread. Those that touch and have one color are one rectangle. */
+function drawThread(scene: Scene, colours: Colours, track: Track, buckets: Buckets, x: (time: number) => number): void {
+    const { model, view } = scene;
+    const thread = model.threads[track.index]!;
+    const names = model.document.states ?? [];
+    const y = track.top - scene.scroll;
+    const height = Math.max(1, track.height - (track.height > 4 ? 2 : 0));
+    let from = 0;
+    let to = -1;
+    let style = "";
+    for (let mark = firstMark(thread, view.from); mark < thread.from.length; mark++) {
+        if (thread.from[mark]! > view.to) break;
+        const left = Math.max(scene.labels, x(thread.from[mark]!), to);
+        const right = Math.min(scene.width, Math.max(left + 0.5, x(thread.to[mark]!)));
+        if (right <= to) continue;
+        const next = colours.states[names[thread.code[mark]!] ?? ""] ?? colours.muted;
+        if (next === style && left <= to + 0.3) {
+            to = right;
+            continue;
+        }
+        if (style) buckets.add(style, from, y, to - from, height);
+        from = left;
+        to = right;
         style = next;
     }
     if (style) buckets.add(style, from, y, to - from, height);
@@ -328,6 +361,10 @@ function drawLabels(scene: Scene, context: CanvasRenderingContext2D, colours: Co
                 context.fillStyle = colours.soft;
                 clippedText(context, executor.host ?? "", 10, y + track.height + 7, scene.labels - 20);
             }
+        } else if (track.kind === "thread") {
+            if (track.height < 10) continue;
+            context.fillStyle = colours.soft;
+            clippedText(context, model.threads[track.index]!.label, 18, y + track.height / 2, scene.labels - 24);
         } else if (track.index === 0 && track.kind !== "row") {
             context.fillStyle = colours.text;
             context.fillText(
@@ -381,6 +418,7 @@ export function draw(scene: Scene, context: CanvasRenderingContext2D, colours: C
         const track = layout.tracks[i]!;
         if (track.top - scene.scroll > scene.height) break;
         if (track.kind === "row") drawRow(scene, colours, track, buckets, x);
+        else if (track.kind === "thread") drawThread(scene, colours, track, buckets, x);
         else if (track.kind === "executor") drawLifetime(scene, colours, track, buckets, x);
         else if (track.kind === "jobs")
             drawBars(

@@ -1,4 +1,4 @@
-/** Where things are on the canvas, from its top: findings, jobs, stages, then each executor with its rows. */
+/** Where things are on the canvas, from its top: findings, jobs, stages, then each executor with its rows and threads. */
 import type { TimelineModel } from "./model";
 
 export const AXIS = 24;
@@ -10,13 +10,13 @@ const LANE = 17;
 const GAP = 8;
 export const HEAD = 19;
 
-export type TrackKind = "findings" | "errors" | "pauses" | "jobs" | "stages" | "executor" | "row";
+export type TrackKind = "findings" | "errors" | "pauses" | "jobs" | "stages" | "executor" | "row" | "thread";
 
 export interface Track {
     kind: TrackKind;
     top: number;
     height: number;
-    /** Lane of bars, index of the executor, or index of the row. */
+    /** Lane of bars, index of the executor, index of the row, or index of the thread. */
     index: number;
 }
 
@@ -53,6 +53,11 @@ export function layoutOf(model: TimelineModel, rowHeight: number): Layout {
             tracks.push({ kind: "row", top, height: rowHeight, index: r });
             top += rowHeight;
         }
+        model.threads.forEach((thread, index) => {
+            if (thread.executor !== e) return;
+            tracks.push({ kind: "thread", top, height: rowHeight, index });
+            top += rowHeight;
+        });
         top += GAP;
     });
     return { tracks, height: top + 4, laneHeight: LANE, rowHeight };

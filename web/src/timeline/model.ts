@@ -3,6 +3,7 @@ import type { Finding, Timeline } from "../data/types";
 import { headlineOf, type LogError } from "../logs/files";
 import { median } from "../statistics";
 import { type Marks, marksOf, placesOf, spanOf } from "./places";
+import { type ThreadStates, threadsOf } from "./threads";
 
 export interface Bar {
     /** Milliseconds since the start of the run. */
@@ -34,6 +35,8 @@ export interface TimelineModel {
     errors: Bar[];
     /** Pauses of garbage collectors, of all processes. */
     pauses: Bar[];
+    /** What the threads of tasks did, by executor. */
+    threads: ThreadStates[];
     /** What findings are about. */
     marks: Marks;
     gaps: { from: number; to: number }[];
@@ -122,7 +125,7 @@ function pauseBars(document: Timeline): Bar[] {
     const code = document.codes?.indexOf("gc-pause") ?? -1;
     const bars = (document.tracks ?? []).flatMap((track) =>
         track.start_ns.flatMap((start, i) => {
-            if (code < 0 || track.code?.[i] !== code) return [];
+            if (code < 0 || track.kind !== "spans" || track.code?.[i] !== code) return [];
             const from = start / NS_PER_MS;
             const many = (track.merged[i] ?? 1) > 1 ? `${track.merged[i]} GC pauses` : "GC pause";
             const label = track.name ? `${many} of ${track.name}` : many;
@@ -193,6 +196,7 @@ export function modelOf(document: Timeline, findings: Finding[], errors: LogErro
         findings: findingBars(document, findings),
         errors: errorBars(document, errors),
         pauses: pauseBars(document),
+        threads: threadsOf(document),
         marks: marksOf(document, findings),
         gaps: document.driver_gaps.map((gap) => ({ from: gap.from_ms - start, to: gap.to_ms - start })),
         rows,
