@@ -17,9 +17,9 @@ enum { BATCH_ROWS = 65536, MOST_COLUMNS = 1000, METADATA_ENTRIES = 2 };
 struct stream {
     const struct pyro_allocator *allocator;
     pyro_app *app;
-    enum pyro_table_id table;
+    struct pyro_arrow_source source;
     struct pyro_arrow_limits limits;
-    size_t at, rows;
+    size_t at;
     char error[160]; /* of the last call, or "" */
     size_t column_count;
     size_t columns[];
@@ -27,12 +27,12 @@ struct stream {
 
 static const struct pyro_column *column_at(const struct stream *stream, size_t i)
 {
-    return &pyro_table_schemas[stream->table].columns[stream->columns[i]];
+    return &stream->source.schema->columns[stream->columns[i]];
 }
 
 static struct pyro_value value_at(const struct stream *stream, size_t row, size_t i)
 {
-    return pyro_app_value(stream->app, stream->table, row, stream->columns[i]);
+    return stream->source.value(stream->source.context, row, stream->columns[i]);
 }
 
 static bool is_known(const struct pyro_value *value)
@@ -111,7 +111,7 @@ static bool fill_schema(const struct stream *stream, const struct pyro_column *c
     static const char *const formats[] = {"l", "g", "u"};
     const char *const entries[METADATA_ENTRIES][2] = {
         {"unit", column ? column->unit : ""},
-        {"doc", column ? column->doc : pyro_table_schemas[stream->table].doc},
+        {"doc", column ? column->doc : stream->source.schema->doc},
     };
     struct schema *own = new_schema(stream->allocator, entries);
     if (!own)
@@ -279,7 +279,7 @@ static bool fill_column(const struct stream *stream, size_t i, size_t rows, stru
 /* As many rows as one batch holds, from the next one; 0: a text alone is too long. */
 static size_t rows_of_batch(const struct stream *stream)
 {
-    size_t rows = stream->rows - stream->at;
+    size_t rows = stream->source.rows - stream->at;
     if (rows > stream->limits.rows)
         rows = stream->limits.rows;
     for (size_t i = 0; i < stream->column_count; i++) {
@@ -304,7 +304,7 @@ static int get_next(struct ArrowArrayStream *arrow, struct ArrowArray *ret)
     size_t count = stream->column_count;
     struct ArrowArray made;
     stream->error[0] = '\0';
-    if (stream->at == stream->rows) {
+    if (stream->at == stream->source.rows) {
         *ret = (struct ArrowArray){0}; /* the end */
         return 0;
     }
@@ -343,29 +343,84 @@ static const char *get_last_error(struct ArrowArrayStream *arrow)
 static void release_stream(struct ArrowArrayStream *arrow)
 {
     struct stream *stream = arrow->private_data;
+    stream->source.release(stream->source.context);
     pyro_app_release(stream->app);
     pyro_release(stream->allocator, stream);
     arrow->release = NULL;
+}
+
+/* NULL: no memory. `columns` NULL: all of them. */
+static struct stream *new_stream(pyro_app *app, const struct pyro_arrow_source *source, const size_t *columns,
+                                 size_t column_count, const struct pyro_allocator *allocator)
+{
+    struct stream *stream = pyro_allocate(allocator, sizeof(*stream) + column_count * sizeof(*columns));
+    if (!stream)
+        return NULL;
+    *stream = (struct stream){
+        .allocator = allocator,
+        .app = pyro_app_retain(app),
+        .source = *source,
+        .limits = {BATCH_ROWS, INT32_MAX},
+        .column_count = column_count,
+    };
+    for (size_t i = 0; i < column_count; i++)
+        stream->columns[i] = columns ? columns[i] : i;
+    return stream;
+}
+
+static enum pyro_status give_stream(struct stream *stream, struct ArrowArrayStream *ret, struct pyro_error *error)
+{
+    if (!stream)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for a stream of the table");
+    *ret = (struct ArrowArrayStream){get_schema, get_next, get_last_error, release_stream, stream};
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_arrow_stream_of(pyro_app *app, const struct pyro_arrow_source *source,
+                                      const struct pyro_allocator *allocator, struct ArrowArrayStream *ret,
+                                      struct pyro_error *error)
+{
+    return give_stream(new_stream(app, source, NULL, source->schema->column_count, allocator), ret, error);
+}
+
+/* ---- Tables of the model ----------------------------------------------------------------------------------------- */
+
+struct table {
+    const struct pyro_allocator *allocator;
+    const pyro_app *app;
+    enum pyro_table_id id;
+};
+
+static struct pyro_value table_value(const void *context, size_t row, size_t column)
+{
+    const struct table *table = context;
+    return pyro_app_value(table->app, table->id, row, column);
+}
+
+static void release_table(void *context)
+{
+    struct table *table = context;
+    pyro_release(table->allocator, table);
 }
 
 enum pyro_status pyro_arrow_stream(pyro_app *app, enum pyro_table_id table, const size_t *columns, size_t column_count,
                                    const struct pyro_arrow_limits *limits, const struct pyro_allocator *allocator,
                                    struct ArrowArrayStream *ret, struct pyro_error *error)
 {
-    struct stream *stream = pyro_allocate(allocator, sizeof(*stream) + column_count * sizeof(*columns));
-    if (!stream)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for a stream of the table");
-    *stream = (struct stream){
-        .allocator = allocator,
-        .app = pyro_app_retain(app),
-        .table = table,
-        .limits = *limits,
-        .rows = pyro_app_row_count(app, table),
-        .column_count = column_count,
-    };
-    memcpy(stream->columns, columns, column_count * sizeof(*columns));
-    *ret = (struct ArrowArrayStream){get_schema, get_next, get_last_error, release_stream, stream};
-    return PYRO_OK;
+    struct table *read = pyro_allocate(allocator, sizeof(*read));
+    const struct pyro_arrow_source source = {.schema = &pyro_table_schemas[table],
+                                             .rows = pyro_app_row_count(app, table),
+                                             .value = table_value,
+                                             .release = release_table,
+                                             .context = read};
+    struct stream *stream = read ? new_stream(app, &source, columns, column_count, allocator) : NULL;
+    if (!stream) {
+        pyro_release(allocator, read);
+        return give_stream(NULL, ret, error);
+    }
+    *read = (struct table){.allocator = allocator, .app = app, .id = table};
+    stream->limits = *limits;
+    return give_stream(stream, ret, error);
 }
 
 static enum pyro_status find_table(const char *name, enum pyro_table_id *ret, struct pyro_error *error)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import ctypes
+import io
 import json
 import re
 from functools import lru_cache
@@ -229,6 +231,29 @@ def test_stream_keeps_the_application(app_of: Any) -> None:
     stream = app.table("properties")
     app.release()
     assert rows_of(stream) == sql(LOGS[0], "SELECT * FROM properties")
+
+
+@pytest.mark.parametrize("rows", ["tasks", "stages"])
+def test_features_are_those_of_the_csv(app_of: Any, rows: str) -> None:
+    log = LOGS[0]
+    run = run_command([str(binary_path()), "export", str(log), "--features", rows])
+    assert run.exit == 0, run.explain()
+    expected = [
+        {name: json.loads(value) if value else None for name, value in row.items()}
+        for row in csv.DictReader(io.StringIO(run.out.decode()))
+    ]
+    app = app_of(log)
+    stream, error = c_stream.allocate_c_array_stream(), fresh_error()
+    status = library().pyro_features_export(
+        app.handle, ["tasks", "stages"].index(rows), None, ctypes.c_void_p(stream._addr()), ctypes.byref(error)
+    )
+    assert status == 0, error.message
+    app.release()  # the stream keeps it
+    found = nanoarrow.ArrayStream(stream)
+    assert all({b"doc"} <= set(dict(field.metadata.items())) for field in found.schema.fields)
+    assert expected and rows_of(found) == expected
+    status = library().pyro_features_export(app_of(log).handle, 2, None, ctypes.c_void_p(stream._addr()), ctypes.byref(error))
+    assert status == ERROR_ARGUMENT
 
 
 def test_unknown_names(app_of: Any) -> None:

@@ -20,6 +20,11 @@ bool pyro_new_folder(const char *path)
     return mkdir(path, S_IRWXU) == 0;
 }
 
+bool pyro_new_folder_by_umask(const char *path)
+{
+    return mkdir(path, 0777) == 0;
+}
+
 bool pyro_new_folder_like(char *name)
 {
     return mkdtemp(name) != NULL;

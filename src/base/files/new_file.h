@@ -16,6 +16,8 @@ int pyro_new_file(const char *path, enum pyro_new_file_access access);
 int pyro_new_file_like(char *name);
 /* A folder for its owner. False: errno says why (EEXIST). */
 bool pyro_new_folder(const char *path);
+/* The same, for others too, as the umask says: what a user names. */
+bool pyro_new_folder_by_umask(const char *path);
 /* The same of a name that ends with XXXXXX. */
 bool pyro_new_folder_like(char *name);
 

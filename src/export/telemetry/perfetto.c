@@ -1,15 +1,19 @@
 /* A trace of Perfetto: https://perfetto.dev/docs/reference/synthetic-track-event
  *
  * Slices of one track must not overlap, so that what runs at the same time is on tracks next to each other: each group
- * (SQL executions, jobs, stages, tasks of an executor ...) has as many as it needs. */
+ * (SQL executions, jobs, stages, tasks of an executor ...) has as many as it needs. What traces of the kernel recorded
+ * has a track for each thread that ran tasks, below one for its process. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/collections/vec.h"
+#include "base/numbers/saturate.h"
 #include "export/telemetry/protobuf.h"
 #include "export/telemetry/spans.h"
 #include "export/telemetry/telemetry.h"
+#include "export/thread_names.h"
+#include "model/tracks/tracks.h"
 
 /* Fields of its messages. */
 enum { TRACE_PACKET = 1 };
@@ -18,11 +22,13 @@ enum { CLOCKS_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIME = 2, CLOCK_REALTIME = 1, CLOCK
 enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PARENT = 5 };
 enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_CATEGORY = 22, EVENT_NAME = 23 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2 };
-enum { ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
+enum { ANNOTATION_INT = 4, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 enum { ERROR_TEXT = 1000 };
 
 /* Groups after those of span kinds: tasks of the executor in row `group - TASKS`; those of none are first. */
 enum { TASKS = 16 };
+/* Behind all executors: the thread, or process, in row `group - THREADS`. */
+enum { THREADS = 1 << 30 };
 
 struct slice {
     int64_t start_ms, end_ms;
@@ -231,6 +237,89 @@ static void write_event(struct trace *trace, const struct slice *slice, unsigned
     write_packet(trace);
 }
 
+/* ---- Traces of the kernel ---------------------------------------------------------------------------------------- */
+
+static void write_process(struct trace *trace, size_t row)
+{
+    char process[PYRO_PROCESS_NAME_BYTES], name[PYRO_PROCESS_NAME_BYTES + 16];
+    pyro_process_name(pyro_tracks_thread(trace->app->tracks, row), process);
+    snprintf(name, sizeof(name), "Threads of %s", process);
+    write_track(trace, uuid(THREADS + (uint32_t)row, 0), 0, pyro_slice_from(name));
+}
+
+/* A track for each thread that ran tasks; `written`: for each row of threads. */
+static void write_threads(struct trace *trace, bool *written)
+{
+    const struct pyro_tracks *tracks = trace->app->tracks;
+    size_t threads = pyro_tracks_count(tracks, PYRO_TRACK_THREADS);
+    for (size_t i = 0; i < pyro_tracks_count(tracks, PYRO_TRACK_TASK_STATES); i++) {
+        size_t row = (size_t)pyro_tracks_task_state(tracks, i).thread;
+        char name[64];
+        if (row >= threads || written[row])
+            continue;
+        const struct pyro_thread_row *thread = pyro_tracks_thread(tracks, row);
+        size_t process = (size_t)thread->parent;
+        if (process < threads && !written[process]) {
+            write_process(trace, process);
+            written[process] = true;
+        }
+        snprintf(name, sizeof(name), "thread %" PRId64, thread->tid);
+        write_track(trace, uuid(THREADS + (uint32_t)row, 0),
+                    process < threads ? uuid(THREADS + (uint32_t)process, 0) : 0, pyro_slice_from(name));
+        written[row] = true;
+    }
+}
+
+static void annotate_task(struct trace *trace, int64_t task)
+{
+    pyro_strbuf_clear(&trace->part);
+    pyro_proto_number(&trace->part, ANNOTATION_INT, (uint64_t)task);
+    pyro_proto_bytes(&trace->part, ANNOTATION_NAME, PYRO_SLICE_LITERAL("task"));
+    pyro_proto_bytes(&trace->message, EVENT_ANNOTATION, pyro_strbuf_slice(&trace->part));
+}
+
+static void write_state(struct trace *trace, const struct pyro_task_state_row *state, unsigned type)
+{
+    int64_t time = type == TYPE_BEGIN ? state->start_ns : pyro_add_saturating(state->start_ns, state->duration_ns);
+    pyro_strbuf_clear(&trace->message);
+    pyro_proto_number(&trace->message, EVENT_TYPE, type);
+    pyro_proto_number(&trace->message, EVENT_TRACK, uuid(THREADS + (uint32_t)state->thread, 0));
+    if (type == TYPE_BEGIN) {
+        pyro_proto_bytes(&trace->message, EVENT_CATEGORY, PYRO_SLICE_LITERAL("kernel"));
+        pyro_proto_bytes(&trace->message, EVENT_NAME, pyro_slice_from(pyro_kernel_state_name(state->state)));
+        annotate_task(trace, state->task);
+        annotate(trace, "what", state->what);
+        annotate(trace, "by", state->by);
+    }
+    pyro_proto_number(&trace->packet, PACKET_TIME, time > 0 ? (uint64_t)time : 0);
+    pyro_proto_bytes(&trace->packet, PACKET_EVENT, pyro_strbuf_slice(&trace->message));
+    write_packet(trace);
+}
+
+/* False: no memory. */
+static bool write_states(struct trace *trace)
+{
+    const struct pyro_tracks *tracks = trace->app->tracks;
+    size_t states = tracks ? pyro_tracks_count(tracks, PYRO_TRACK_TASK_STATES) : 0;
+    if (states == 0)
+        return true;
+    size_t threads = pyro_tracks_count(tracks, PYRO_TRACK_THREADS);
+    bool *written = pyro_allocate(trace->app->allocator, threads + 1);
+    if (!written)
+        return false;
+    memset(written, 0, threads + 1);
+    write_threads(trace, written);
+    for (size_t i = 0; i < states; i++) {
+        const struct pyro_task_state_row state = pyro_tracks_task_state(tracks, i);
+        if ((size_t)state.thread >= threads)
+            continue;
+        write_state(trace, &state, TYPE_BEGIN);
+        write_state(trace, &state, TYPE_END);
+    }
+    pyro_release(trace->app->allocator, written);
+    return true;
+}
+
 enum pyro_status pyro_write_perfetto(const struct pyro_app *app, struct pyro_output *output, struct pyro_error *error)
 {
     struct trace trace = {.app = app, .output = output};
@@ -252,6 +341,7 @@ enum pyro_status pyro_write_perfetto(const struct pyro_app *app, struct pyro_out
         write_event(&trace, slice, TYPE_BEGIN);
         write_event(&trace, slice, TYPE_END);
     }
+    done = done && write_states(&trace);
     done = done && !trace.packet.failed && !trace.message.failed && !trace.part.failed;
     pyro_strbuf_done(&trace.packet);
     pyro_strbuf_done(&trace.message);

@@ -11,7 +11,9 @@ typedef enum pyro_status pyro_telemetry_writer(const struct pyro_app *app, struc
                                                struct pyro_error *error);
 
 #define PYRO_TELEMETRY(id, name, write, doc) pyro_telemetry_writer write;
+#define PYRO_TELEMETRY_FOLDER(id, name, doc)
 #include "export/telemetry/forms.def"
+#undef PYRO_TELEMETRY_FOLDER
 #undef PYRO_TELEMETRY
 
 #endif
