@@ -50,7 +50,7 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tuple[Promethe
         while thread.is_alive():
             time.sleep(1)
             asked = time.time()
-            # While a commit runs, only its step "running" is there: it ends before the others are known.
+            # While a commit runs, only its step "running" is known: it ends before the others are.
             if not busy and server.query('spark_streaming_batch_duration_seconds and on (app_id) spark_commit_seconds{step="job"}', asked):
                 busy = asked
         thread.join()
