@@ -28,7 +28,7 @@ from typing import Dict, List
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import faults  # noqa: E402
-from cases import CASES, Case  # noqa: E402
+from traced_cases import CASES, Case  # noqa: E402
 
 PLUGIN = "io.pyrometer.spark.PyrometerPlugin"
 WAIT_S = 120

@@ -54,8 +54,8 @@ enum pyro_status pyro_artefact_decode(struct pyro_artefact_reading *reading, enu
 
 enum pyro_status pyro_artefacts_end(struct pyro_artefact_reading *reading, struct pyro_error *error)
 {
+    PYRO_TRY(pyro_trace_files_decode(reading, error)); /* programs log to traces, too */
     PYRO_TRY(pyro_text_logs_end(&reading->logs, reading->tracks, error));
-    PYRO_TRY(pyro_trace_files_decode(&reading->traces, reading->tracks, reading->check, error));
     if (pyro_intake_failed(&reading->intake) || !pyro_tracks_seal(reading->tracks))
         return pyro_no_memory(error);
     return PYRO_OK;

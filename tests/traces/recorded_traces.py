@@ -14,7 +14,7 @@ from conftest import ROOT
 
 CORPUS = ROOT / "corpus" / "traces"
 sys.path.insert(0, str(CORPUS))
-from cases import CASES, Case  # noqa: E402
+from traced_cases import CASES, Case  # noqa: E402
 
 __all__ = ["CASES", "Case", "unpacked"]
 

@@ -142,6 +142,18 @@ def test_tasks_of_lttng_have_their_threads(whole: Recorded) -> None:
 
 
 @pytest.mark.slow
+def test_messages_of_lttng_belong_to_tasks(whole: Recorded, binary: str) -> None:
+    if "lttng" in whole.refused():
+        pytest.skip(whole.refused()["lttng"])
+    asked = ("SELECT m.task, t.text, t.level FROM messages m JOIN templates t ON t.id = m.template JOIN artefacts a"
+             " ON a.id = m.artefact WHERE a.kind = 'ctf' AND t.text LIKE 'begins task=%'")
+    shown = subprocess.run([binary, "sql", str(whole.folder), asked, "-f", "json"], check=True, capture_output=True, text=True)
+    rows = json.loads(shown.stdout)
+    assert {row["task"] for row in rows} == {task["task"] for task in tasks_of(whole.folder)}
+    assert {row["level"] for row in rows} == {"INFO"}
+
+
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_readable_recording(binary: str, tmp_path: Path) -> None:
     jar = shared.or_skip(plugin.jar)
     folder, printed = tmp_path / "run", tmp_path / "printed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -127,6 +128,24 @@ cd {tmp_path} && perf record -q -k CLOCK_MONOTONIC -a -m 4M -o data -e sched:sch
     assert all(-0.01 * its <= mine - its <= 0.01 * its + end_ns for _, its, _, mine in compared), compared
     # Where events are missing, perf takes the time of an idle processor for that of the thread that ran there last.
     assert any(abs(theirs - mine) <= 0.01 * theirs for _, _, theirs, mine in compared), compared
+
+
+def test_hosts_are_put_on_one_clock() -> None:
+    recorded = os.environ.get("PYROMETER_TRACES")
+    if not recorded:
+        pytest.skip("PYROMETER_TRACES names no folder of traces")
+    clocks = sql(Path(recorded) / "synctraces", "SELECT host, method, matches, error_ns FROM clocks ORDER BY id")
+    assert [clock["method"] for clock in clocks] == ["metadata", "tcp-segments"]
+    assert clocks[1]["matches"] > 20
+    assert clocks[1]["error_ns"] < 1_000_000
+
+
+def test_memory_grows_with_states_of_tasks_only() -> None:
+    folder = unpacked("single-bytes")
+    states = sql(folder, "SELECT count(*) AS n FROM task_states")[0]["n"]
+    run = run_command([str(binary_path()), "trace", "analyze", str(folder)])
+    assert run.exit == 0, run.explain()
+    assert run.rss_bytes < (24 << 20) + 60 * states, run.explain()
 
 
 def test_a_folder_without_a_trace_says_what_one_is(tmp_path: Path) -> None:

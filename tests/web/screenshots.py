@@ -18,7 +18,7 @@ from typing import Any, List, Tuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "web"), str(ROOT / "tests" / "fleet"), str(ROOT / "tests" / "traces")]
 MOST_BYTES = 150_000
-TRACED = "traced"  # the run of tests/traces/made_trace.py
+TRACED = "cpu-hog"  # of corpus/traces
 
 # (file, log, address below the application, theme, height)
 SHOTS: List[Tuple[str, str, str, str, int]] = [
@@ -71,14 +71,14 @@ def main() -> None:
         sys.exit(__doc__)
     os.environ["PYROMETER_BINARY"] = str(Path(sys.argv[1]).resolve())
     from browser import LOGS, Watched, app_route, launched, write_report
-    from made_trace import trace_run
+    from recorded_traces import unpacked
 
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "docs" / "images"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary, launched() as browser:
         for name, log, rest, theme, height in SHOTS:
             page = Path(temporary) / f"{log}.html"
-            source = trace_run(Path(temporary) / log) if log == TRACED else LOGS / f"{log}.zst"
+            source = unpacked(log) if log == TRACED else LOGS / f"{log}.zst"
             documents = write_report(source, page)
             if rest == "stage":
                 places = [finding["where"] for finding in documents["report"]["findings"]]

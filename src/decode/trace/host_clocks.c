@@ -131,6 +131,12 @@ static double best_drift(const struct bounds *bounds)
     return (low + high) / 2;
 }
 
+/* Of a trace that lies about its times, differences may be beyond 64 bits. */
+static int64_t whole(double ns)
+{
+    return (int64_t)fmax(fmin(ns, 9e18), -9e18);
+}
+
 struct pyro_host_offset pyro_host_clocks_fit(struct pyro_host_clocks *clocks, int32_t reference, int32_t host)
 {
     struct pyro_host_offset ret = {0};
@@ -146,9 +152,9 @@ struct pyro_host_offset pyro_host_clocks_fit(struct pyro_host_clocks *clocks, in
     for (size_t i = 0; i < bounds.count; i++)
         span = fabs(bounds.items[i].at) > fabs(span) ? bounds.items[i].at : span;
     if (bounds.count > 0 && line.both && line.margin >= 0) {
-        ret.offset_ns = pyro_add_saturating(bounds.difference_ns, (int64_t)(line.middle + drift * span / 2));
-        ret.drift_ppb = (int64_t)(drift * 1e9);
-        ret.error_ns = (int64_t)(line.margin + fabs(drift * span) / 2);
+        ret.offset_ns = pyro_add_saturating(bounds.difference_ns, whole(line.middle + drift * span / 2));
+        ret.drift_ppb = whole(drift * 1e9);
+        ret.error_ns = whole(line.margin + fabs(drift * span) / 2);
         ret.matches = (int64_t)bounds.count;
     }
     pyro_release(clocks->allocator, bounds.items);

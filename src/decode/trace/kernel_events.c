@@ -274,6 +274,11 @@ static void take(struct pyro_kernel_events *events, const struct taken *taken, e
     }
 }
 
+bool pyro_kernel_events_is_logged(const struct pyro_ctf_event *event)
+{
+    return event->kind == KIND_LOGGED;
+}
+
 void pyro_kernel_events_take(struct pyro_kernel_events *events, const struct pyro_ctf_event *event)
 {
     struct pyro_kernel *kernel = events->kernel;

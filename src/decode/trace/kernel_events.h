@@ -18,7 +18,9 @@ void pyro_kernel_events_done(struct pyro_kernel_events *events);
 bool pyro_kernel_events_host(struct pyro_kernel_events *events, struct pyro_slice name);
 /* What is wanted of events with that name. */
 struct pyro_ctf_wanted pyro_kernel_events_want(struct pyro_slice name);
-/* Takes an event of a kind that was wanted. */
+/* Whether an event is a message of a program: see logged_events.h. */
+bool pyro_kernel_events_is_logged(const struct pyro_ctf_event *event);
+/* Takes an event of any other kind that was wanted. */
 void pyro_kernel_events_take(struct pyro_kernel_events *events, const struct pyro_ctf_event *event);
 
 #endif

@@ -8,6 +8,7 @@
 #include "decode/artefact_kinds.h"
 #include "decode/trace/host_clocks.h"
 #include "decode/trace/kernel_events.h"
+#include "decode/trace/logged_events.h"
 #include "model/column.h"
 
 void pyro_trace_files_done(struct pyro_trace_files *files)
@@ -83,6 +84,7 @@ struct decoding {
     struct pyro_tracks *tracks;
     struct pyro_kernel kernel;
     struct pyro_kernel_events events;
+    struct pyro_logged_events logged;
     struct pyro_ctf *ctf;
     PYRO_VEC(int32_t) artefact_of; /* by number of the trace */
     struct pyro_error *error;
@@ -240,6 +242,12 @@ static enum pyro_status add_trace(struct decoding *decoding, const struct pyro_t
     return place_clock(decoding, number, folder->artefact) ? PYRO_OK : pyro_no_memory(error);
 }
 
+static bool take_message(struct decoding *decoding, const struct pyro_ctf_event *event)
+{
+    struct pyro_slice host = decoding->kernel.hosts.items[decoding->events.host_of.items[event->trace]].name;
+    return pyro_logged_events_take(&decoding->logged, event, host, decoding->artefact_of.items[event->trace]);
+}
+
 static enum pyro_status take_events(struct decoding *decoding, const struct pyro_reader_check *check,
                                     struct pyro_error *error)
 {
@@ -256,7 +264,10 @@ static enum pyro_status take_events(struct decoding *decoding, const struct pyro
         if (row->first_ns == PYRO_NONE)
             row->first_ns = event->time_ns;
         row->last_ns = event->time_ns;
-        pyro_kernel_events_take(&decoding->events, event);
+        if (!pyro_kernel_events_is_logged(event))
+            pyro_kernel_events_take(&decoding->events, event);
+        else if (!take_message(decoding, event))
+            return pyro_no_memory(error);
     }
     return decoding->kernel.no_memory ? pyro_no_memory(error) : PYRO_OK;
 }
@@ -296,22 +307,24 @@ static enum pyro_status decode_all(struct decoding *decoding, const struct pyro_
     return write_classes(decoding) && pyro_kernel_write(&decoding->kernel) ? PYRO_OK : pyro_no_memory(error);
 }
 
-enum pyro_status pyro_trace_files_decode(struct pyro_trace_files *files, struct pyro_tracks *tracks,
-                                         const struct pyro_reader_check *check, struct pyro_error *error)
+enum pyro_status pyro_trace_files_decode(struct pyro_artefact_reading *reading, struct pyro_error *error)
 {
-    struct decoding decoding = {.files = files, .tracks = tracks, .error = error};
+    struct pyro_trace_files *files = &reading->traces;
+    struct decoding decoding = {.files = files, .tracks = reading->tracks, .error = error};
     const struct pyro_ctf_calls calls = {want, lose, &decoding};
-    if (!pyro_task_windows_settle(&files->windows, tracks))
+    if (!pyro_task_windows_settle(&files->windows, reading->tracks))
         return pyro_no_memory(error);
     if (files->folders.count == 0)
         return PYRO_OK;
-    pyro_kernel_begin(&decoding.kernel, tracks, &files->windows, files->allocator);
+    pyro_kernel_begin(&decoding.kernel, reading->tracks, &files->windows, files->allocator);
     pyro_kernel_events_init(&decoding.events, &decoding.kernel);
+    pyro_logged_events_init(&decoding.logged, reading);
     decoding.ctf = pyro_ctf_new(&calls, files->allocator);
-    enum pyro_status status =
-        decoding.ctf && !decoding.kernel.no_memory ? decode_all(&decoding, check, error) : pyro_no_memory(error);
+    enum pyro_status status = decoding.ctf && !decoding.kernel.no_memory ? decode_all(&decoding, reading->check, error)
+                                                                         : pyro_no_memory(error);
     pyro_ctf_free(decoding.ctf);
     pyro_vec_done(&decoding.artefact_of, files->allocator);
+    pyro_logged_events_done(&decoding.logged);
     pyro_kernel_events_done(&decoding.events);
     pyro_kernel_done(&decoding.kernel);
     return status;

@@ -20,8 +20,9 @@ struct pyro_trace_files {
 };
 
 void pyro_trace_files_done(struct pyro_trace_files *files);
-/* Decodes all traces into the tracks. `check` may be NULL. A trace that cannot be read is a row with its problem. */
-enum pyro_status pyro_trace_files_decode(struct pyro_trace_files *files, struct pyro_tracks *tracks,
-                                         const struct pyro_reader_check *check, struct pyro_error *error);
+/* Decodes reading->traces into its tracks, and what programs logged to its text logs. A trace that cannot be read is a
+ * row with its problem. */
+struct pyro_artefact_reading;
+enum pyro_status pyro_trace_files_decode(struct pyro_artefact_reading *reading, struct pyro_error *error);
 
 #endif
