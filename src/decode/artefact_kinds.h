@@ -57,7 +57,7 @@ struct pyro_artefact_reading {
     enum pyro_redaction redaction;
     struct pyro_intake intake; /* hides the secrets of texts that enter the tracks */
     struct pyro_text_logs logs;
-    struct pyro_trace_files traces; /* decoded when all files are known */
+    struct pyro_trace_files traces;        /* decoded when all files are known */
     const struct pyro_reader_check *check; /* asked meanwhile; NULL: none */
     const struct pyro_log_part *part;      /* the file that is read, for decoders that open it again */
     const struct pyro_value_map *launches; /* start of each task by its id, milliseconds since 1970; NULL: not known */

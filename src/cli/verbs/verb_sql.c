@@ -100,7 +100,8 @@ const struct cli_verb_body cli_verb_sql = {
         "failures, properties, rejects and attributes; and of what logs and profiles in its folder recorded: "
         "artefacts, clocks, "
         "threads, owners, spans, series, points, frames, stacks, samples, functions, templates and messages; of traces "
-        "task_states, task_waits, thread_times, trace_events, trace_calls and trace_losses (docs/tables.md). Nothing is copied or stored.\n\nLOG is an input that "
+        "task_states, task_waits, thread_times, trace_events, trace_calls and trace_losses (docs/tables.md). Nothing "
+        "is copied or stored.\n\nLOG is an input that "
         "'pyrometer diagnose' reads, with one application; '-' is standard input. "
         "STATEMENT may be '-' instead. If the statement is wrong, the command shows SQLite's message and exits with 2.",
     .examples = examples,

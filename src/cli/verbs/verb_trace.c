@@ -78,9 +78,11 @@ const struct cli_verb_body cli_verb_trace = {
         "meanwhile on this machine. Nothing of the job or of Spark's installation has to be changed. Its terminal, "
         "signals and exit status are its own. The kernel is recorded by perf, user space by the Spark plugin and, "
         "where it is installed, LTTng. What cannot be recorded is said before the job starts, with the command that "
-        "helps.\n\nanalyze: reads traces in the Common Trace Format, 1.8 and 2, of LTTng and perf, with the records of the "
+        "helps.\n\nanalyze: reads traces in the Common Trace Format, 1.8 and 2, of LTTng and perf, with the records of "
+        "the "
         "Spark plugin next to them: what each thread did as the kernel saw it, what the tasks of each stage waited for "
-        "through all threads that they waited for, processes, system calls, and where events are missing. diagnose reads "
+        "through all threads that they waited for, processes, system calls, and where events are missing. diagnose "
+        "reads "
         "the same traces from the folder of a log, and judges by them.",
     .examples = examples,
 };
