@@ -67,6 +67,13 @@ def folded() -> str:
     return "".join(f"main;read {one_line(phrase)};sum 1\n" for phrase in phrases() if ";" not in phrase)
 
 
+def task_threads() -> str:
+    head = {"Pyrometer": "task-threads", "version": 1, "application": "app-1", "executor": phrases()[0], "host": phrases()[-1],
+            "pid": 7, "refused": phrases()[0]}
+    task = {"task": 1, "stage": 0, "attempt": 0, "partition": 0, "tid": 8, "start_ns": 1, "end_ns": 2, "status": "SUCCESS"}
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in (head, task))
+
+
 class Planted:
     """A folder of a run with every kind of file, and a store with the run."""
 
@@ -79,6 +86,7 @@ class Planted:
         self.text.write_text(text_log(), encoding="utf-8")
         self.gc.write_text(gc_log(), encoding="utf-8")
         self.profile.write_text(folded(), encoding="utf-8")
+        (self.folder / "threads.jsonl").write_text(task_threads(), encoding="utf-8")
         self.corpus = folder / "corpus"
         self.corpus.mkdir()
         shutil.copy(self.log, self.corpus / "app")
@@ -122,6 +130,7 @@ def calls(planted: Planted, out: Path) -> Dict[str, List[List[object]]]:
         "logs": [[what, *files[:2], planted.folder] for what in ("top", "errors", "timeline")],
         "flame": [[planted.profile, "-o", out / f"flame{suffix}"] for suffix in FLAMES],
         "profile": [[file] for file in files] + [["flags"]],
+        "trace": [["analyze", planted.folder], ["analyze", planted.folder / "threads.jsonl"]],
         "crawl": [["--once", "--store", f"sqlite:{out}/crawled.db", *extra, planted.folder, planted.text]
                   for extra in ([], ["--log-format", "json"])],
         "fleet": [[view, planted.url] for view in VIEWS],

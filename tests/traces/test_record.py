@@ -165,7 +165,8 @@ def test_ctrl_c_leaves_a_readable_recording(binary: str, tmp_path: Path) -> None
         time.sleep(0.1)
         assert process.poll() is None, printed.read_text()
     assert json.loads((folder / "recording.json").read_text(encoding="utf-8"))["state"] == "running"
-    time.sleep(3)
+    while time.monotonic() < deadline and not any('"status"' in path.read_text() for path in (folder / "tasks").iterdir()):
+        time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     status = process.wait(timeout=LIMIT_S)
     recorded = Recorded(folder, status, "", printed.read_text(errors="replace"))
