@@ -101,25 +101,26 @@ static void test_cpu_contention(void **state)
     (void)state;
     const enum pyro_kernel_state R = PYRO_KERNEL_RUNNABLE;
     const struct traced cases[] = {
-        {"runnable_share_min 0.2", true, .part = {R, R, NULL, "stress (123)", 220}},
-        {"runnable_share_min 0.2", false, .part = {R, R, NULL, "stress (123)", 180}},
+        {"runnable_share_min 0.2", true, .part = {R, R, NULL, "stress (123)", 220, 0, 0}},
+        {"runnable_share_min 0.2", false, .part = {R, R, NULL, "stress (123)", 180, 0, 0}},
         /* Two others together. */
-        {"runnable_share_min 0.2", true, .part = {R, R, NULL, "stress (123)", 110},
-         .other = {R, R, NULL, "make (7)", 110}},
-        {"own_share_min 0.5", true, .part = {R, R, NULL, "Executor task l", 550}},
-        {"own_share_min 0.5", false, .part = {R, R, NULL, "Executor task l", 450}},
-        {"own_share_min 0.5", true, .part = {R, R, NULL, "executor 2 (8)", 300},
-         .other = {R, R, NULL, "Python worker (9)", 250}},
-        {"own_share_min 0.5", false, .part = {R, R, NULL, "executor 2 (8)", 250},
-         .other = {R, R, NULL, "Python worker (9)", 200}},
-        {"who ran is not known", false, .part = {R, R, NULL, NULL, 900}},
-        {"the recorder", false, .part = {R, R, NULL, "perf (123)", 500},
-         .other = {R, R, NULL, "lttng-consumerd (5)", 400}},
-        {"saving_share_min 0.02", true, .part = {R, R, NULL, "stress (123)", 500}, .ends_ms = FOUND_MS},
-        {"saving_share_min 0.02", false, .part = {R, R, NULL, "stress (123)", 500}, .ends_ms = SMALL_MS},
+        {"runnable_share_min 0.2", true, .part = {R, R, NULL, "stress (123)", 110, 0, 0},
+         .other = {R, R, NULL, "make (7)", 110, 0, 0}},
+        {"own_share_min 0.5", true, .part = {R, R, NULL, "Executor task l", 550, 0, 0}},
+        {"own_share_min 0.5", false, .part = {R, R, NULL, "Executor task l", 450, 0, 0}},
+        {"own_share_min 0.5", true, .part = {R, R, NULL, "executor 2 (8)", 300, 0, 0},
+         .other = {R, R, NULL, "Python worker (9)", 250, 0, 0}},
+        {"own_share_min 0.5", false, .part = {R, R, NULL, "executor 2 (8)", 250, 0, 0},
+         .other = {R, R, NULL, "Python worker (9)", 200, 0, 0}},
+        {"who ran is not known", false, .part = {R, R, NULL, NULL, 900, 0, 0}},
+        {"the recorder", false, .part = {R, R, NULL, "perf (123)", 500, 0, 0},
+         .other = {R, R, NULL, "lttng-consumerd (5)", 400, 0, 0}},
+        {"saving_share_min 0.02", true, .part = {R, R, NULL, "stress (123)", 500, 0, 0}, .ends_ms = FOUND_MS},
+        {"saving_share_min 0.02", false, .part = {R, R, NULL, "stress (123)", 500, 0, 0}, .ends_ms = SMALL_MS},
     };
     JUDGE_ALL("cpu-contention", cases);
-    const struct traced two = {.part = {R, R, NULL, "stress (123)", 300}, .other = {R, R, NULL, "make (7)", 100}};
+    const struct traced two = {.part = {R, R, NULL, "stress (123)", 300, 0, 0},
+                               .other = {R, R, NULL, "make (7)", 100, 0, 0}};
     says("cpu-contention", &two, "40 %|75 % of that was stress (123)");
     says("cpu-contention", &cases[3], "55 %|the executor's own thread Executor task l");
 }
@@ -129,12 +130,12 @@ static void test_cpu_throttled(void **state)
     (void)state;
     const enum pyro_kernel_state T = PYRO_KERNEL_THROTTLED;
     const struct traced cases[] = {
-        {"throttled_share_min 0.05", true, .part = {T, T, NULL, NULL, 55}},
-        {"throttled_share_min 0.05", false, .part = {T, T, NULL, NULL, 45}},
+        {"throttled_share_min 0.05", true, .part = {T, T, NULL, NULL, 55, 0, 0}},
+        {"throttled_share_min 0.05", false, .part = {T, T, NULL, NULL, 45, 0, 0}},
         /* A thread that a task waited for was throttled. */
-        {"throttled_share_min 0.05", true, .part = {PYRO_KERNEL_PYTHON, T, NULL, NULL, 55}},
-        {"saving_share_min 0.02", true, .part = {T, T, NULL, NULL, 500}, .ends_ms = FOUND_MS},
-        {"saving_share_min 0.02", false, .part = {T, T, NULL, NULL, 500}, .ends_ms = SMALL_MS},
+        {"throttled_share_min 0.05", true, .part = {PYRO_KERNEL_PYTHON, T, NULL, NULL, 55, 0, 0}},
+        {"saving_share_min 0.02", true, .part = {T, T, NULL, NULL, 500, 0, 0}, .ends_ms = FOUND_MS},
+        {"saving_share_min 0.02", false, .part = {T, T, NULL, NULL, 500, 0, 0}, .ends_ms = SMALL_MS},
     };
     JUDGE_ALL("cpu-throttled", cases);
     says("cpu-throttled", &cases[3], "50 %|40.0 s in all|quota");
@@ -147,11 +148,11 @@ static void test_disk_bound(void **state)
     (void)state;
     const enum pyro_kernel_state D = PYRO_KERNEL_DISK;
     const struct traced cases[] = {
-        {"disk_share_min 0.2", true, .part = {D, D, "253:0", "backup (7)", 220}},
-        {"disk_share_min 0.2", false, .part = {D, D, "253:0", "backup (7)", 180}},
-        {"disk_share_min 0.2", true, .part = {PYRO_KERNEL_FUTEX, D, "253:0", NULL, 220}},
-        {"saving_share_min 0.02", true, .part = {D, D, "253:0", NULL, 500}, .ends_ms = FOUND_MS},
-        {"saving_share_min 0.02", false, .part = {D, D, "253:0", NULL, 500}, .ends_ms = SMALL_MS},
+        {"disk_share_min 0.2", true, .part = {D, D, "253:0", "backup (7)", 220, 0, 0}},
+        {"disk_share_min 0.2", false, .part = {D, D, "253:0", "backup (7)", 180, 0, 0}},
+        {"disk_share_min 0.2", true, .part = {PYRO_KERNEL_FUTEX, D, "253:0", NULL, 220, 0, 0}},
+        {"saving_share_min 0.02", true, .part = {D, D, "253:0", NULL, 500, 0, 0}, .ends_ms = FOUND_MS},
+        {"saving_share_min 0.02", false, .part = {D, D, "253:0", NULL, 500, 0, 0}, .ends_ms = SMALL_MS},
     };
     JUDGE_ALL("disk-bound", cases);
     says("disk-bound", &cases[0], "22 %|253:0|busy with requests of backup (7)");
@@ -162,14 +163,14 @@ static void test_io_disturbed_by_spark(void **state)
     (void)state;
     const enum pyro_kernel_state D = PYRO_KERNEL_DISK;
     const struct traced cases[] = {
-        {"own_disk_share_min 0.1", true, .part = {D, D, "253:0", "executor 3 (8)", 110}},
-        {"own_disk_share_min 0.1", false, .part = {D, D, "253:0", "executor 3 (8)", 90}},
-        {"own_disk_share_min 0.1", true, .part = {D, D, "253:0", "shuffle-server", 60},
-         .other = {D, D, "253:0", "driver (6)", 60}},
-        {"another process", false, .part = {D, D, "253:0", "backup (7)", 900}},
-        {"its own requests", false, .part = {D, D, "253:0", NULL, 900}},
-        {"saving_share_min 0.02", true, .part = {D, D, "253:0", "executor 3 (8)", 500}, .ends_ms = FOUND_MS},
-        {"saving_share_min 0.02", false, .part = {D, D, "253:0", "executor 3 (8)", 500}, .ends_ms = SMALL_MS},
+        {"own_disk_share_min 0.1", true, .part = {D, D, "253:0", "executor 3 (8)", 110, 0, 0}},
+        {"own_disk_share_min 0.1", false, .part = {D, D, "253:0", "executor 3 (8)", 90, 0, 0}},
+        {"own_disk_share_min 0.1", true, .part = {D, D, "253:0", "shuffle-server", 60, 0, 0},
+         .other = {D, D, "253:0", "driver (6)", 60, 0, 0}},
+        {"another process", false, .part = {D, D, "253:0", "backup (7)", 900, 0, 0}},
+        {"its own requests", false, .part = {D, D, "253:0", NULL, 900, 0, 0}},
+        {"saving_share_min 0.02", true, .part = {D, D, "253:0", "executor 3 (8)", 500, 0, 0}, .ends_ms = FOUND_MS},
+        {"saving_share_min 0.02", false, .part = {D, D, "253:0", "executor 3 (8)", 500, 0, 0}, .ends_ms = SMALL_MS},
     };
     JUDGE_ALL("io-disturbed-by-spark", cases);
     says("io-disturbed-by-spark", &cases[0], "11 %|most of them of executor 3 (8)");
@@ -180,12 +181,12 @@ static void test_network_bound(void **state)
     (void)state;
     const enum pyro_kernel_state N = PYRO_KERNEL_NETWORK;
     const struct traced cases[] = {
-        {"network_share_min 0.3", true, .part = {N, N, "recvfrom", NULL, 330}},
-        {"network_share_min 0.3", false, .part = {N, N, "recvfrom", NULL, 270}},
-        {"a peer on the machine", true, .part = {N, PYRO_KERNEL_USER, NULL, "postgres (5)", 330}},
-        {"an executor", false, .part = {N, PYRO_KERNEL_USER, NULL, "executor 3 (8)", 900}},
-        {"saving_share_min 0.02", true, .part = {N, N, "recvfrom", NULL, 500}, .ends_ms = FOUND_MS},
-        {"saving_share_min 0.02", false, .part = {N, N, "recvfrom", NULL, 500}, .ends_ms = SMALL_MS},
+        {"network_share_min 0.3", true, .part = {N, N, "recvfrom", NULL, 330, 0, 0}},
+        {"network_share_min 0.3", false, .part = {N, N, "recvfrom", NULL, 270, 0, 0}},
+        {"a peer on the machine", true, .part = {N, PYRO_KERNEL_USER, NULL, "postgres (5)", 330, 0, 0}},
+        {"an executor", false, .part = {N, PYRO_KERNEL_USER, NULL, "executor 3 (8)", 900, 0, 0}},
+        {"saving_share_min 0.02", true, .part = {N, N, "recvfrom", NULL, 500, 0, 0}, .ends_ms = FOUND_MS},
+        {"saving_share_min 0.02", false, .part = {N, N, "recvfrom", NULL, 500, 0, 0}, .ends_ms = SMALL_MS},
     };
     JUDGE_ALL("network-bound", cases);
     says("network-bound", &cases[0], "33 %|recvfrom|not a thread of a machine that was traced");
@@ -221,15 +222,16 @@ static void test_kernel_lock(void **state)
     (void)state;
     const enum pyro_kernel_state F = PYRO_KERNEL_FUTEX, K = PYRO_KERNEL_KERNEL_LOCK, U = PYRO_KERNEL_USER;
     const struct traced cases[] = {
-        {"lock_share_min 0.2", true, .part = {F, U, NULL, "Executor task l", 220}},
-        {"lock_share_min 0.2", false, .part = {F, U, NULL, "Executor task l", 180}},
-        {"lock_share_min 0.2", true, .part = {K, K, "mmap", NULL, 220}},
-        {"lock_share_min 0.2", false, .part = {K, K, "mmap", NULL, 180}},
-        {"lock_share_min 0.2", true, .part = {F, U, NULL, "Executor task l", 110}, .other = {K, K, "mmap", NULL, 110}},
-        {"threads of the JVM", false, .part = {F, U, NULL, "GC Thread#0", 450},
-         .other = {F, U, NULL, "VM Thread", 450}},
-        {"saving_share_min 0.02", true, .part = {F, U, NULL, "Executor task l", 500}, .ends_ms = FOUND_MS},
-        {"saving_share_min 0.02", false, .part = {F, U, NULL, "Executor task l", 500}, .ends_ms = SMALL_MS},
+        {"lock_share_min 0.2", true, .part = {F, U, NULL, "Executor task l", 220, 0, 0}},
+        {"lock_share_min 0.2", false, .part = {F, U, NULL, "Executor task l", 180, 0, 0}},
+        {"lock_share_min 0.2", true, .part = {K, K, "mmap", NULL, 220, 0, 0}},
+        {"lock_share_min 0.2", false, .part = {K, K, "mmap", NULL, 180, 0, 0}},
+        {"lock_share_min 0.2", true, .part = {F, U, NULL, "Executor task l", 110, 0, 0},
+         .other = {K, K, "mmap", NULL, 110, 0, 0}},
+        {"threads of the JVM", false, .part = {F, U, NULL, "GC Thread#0", 450, 0, 0},
+         .other = {F, U, NULL, "VM Thread", 450, 0, 0}},
+        {"saving_share_min 0.02", true, .part = {F, U, NULL, "Executor task l", 500, 0, 0}, .ends_ms = FOUND_MS},
+        {"saving_share_min 0.02", false, .part = {F, U, NULL, "Executor task l", 500, 0, 0}, .ends_ms = SMALL_MS},
     };
     JUDGE_ALL("kernel-lock", cases);
     says("kernel-lock", &cases[0], "22 %|Executor task l held them");
@@ -241,11 +243,11 @@ static void test_page_faults(void **state)
     (void)state;
     const enum pyro_kernel_state P = PYRO_KERNEL_PAGE_FAULT;
     const struct traced cases[] = {
-        {"fault_share_min 0.05", true, .part = {P, P, "253:0", NULL, 55}},
-        {"fault_share_min 0.05", false, .part = {P, P, "253:0", NULL, 45}},
-        {"fault_share_min 0.05", true, .part = {PYRO_KERNEL_FUTEX, P, "253:0", NULL, 55}},
-        {"saving_share_min 0.02", true, .part = {P, P, "253:0", NULL, 500}, .ends_ms = FOUND_MS},
-        {"saving_share_min 0.02", false, .part = {P, P, "253:0", NULL, 500}, .ends_ms = SMALL_MS},
+        {"fault_share_min 0.05", true, .part = {P, P, "253:0", NULL, 55, 0, 0}},
+        {"fault_share_min 0.05", false, .part = {P, P, "253:0", NULL, 45, 0, 0}},
+        {"fault_share_min 0.05", true, .part = {PYRO_KERNEL_FUTEX, P, "253:0", NULL, 55, 0, 0}},
+        {"saving_share_min 0.02", true, .part = {P, P, "253:0", NULL, 500, 0, 0}, .ends_ms = FOUND_MS},
+        {"saving_share_min 0.02", false, .part = {P, P, "253:0", NULL, 500, 0, 0}, .ends_ms = SMALL_MS},
     };
     JUDGE_ALL("page-faults", cases);
     says("page-faults", &cases[3], "50 %|read from a disk");
@@ -272,11 +274,11 @@ static void test_tasks_with_lost_events(void **state)
     (void)state;
     const enum pyro_kernel_state D = PYRO_KERNEL_DISK, X = PYRO_KERNEL_UNKNOWN;
     const struct traced cases[] = {
-        {"disk_share_min 0.2", true, .part = {D, D, "253:0", NULL, 110}, .other = {X, X, NULL, NULL, 500}},
-        {"disk_share_min 0.2", false, .part = {D, D, "253:0", NULL, 90}, .other = {X, X, NULL, NULL, 500}},
+        {"disk_share_min 0.2", true, .part = {D, D, "253:0", NULL, 110, 0, 0}, .other = {X, X, NULL, NULL, 500, 0, 0}},
+        {"disk_share_min 0.2", false, .part = {D, D, "253:0", NULL, 90, 0, 0}, .other = {X, X, NULL, NULL, 500, 0, 0}},
     };
     JUDGE_ALL("disk-bound", cases);
-    const struct traced lost = {.part = {X, X, NULL, NULL, 1000}};
+    const struct traced lost = {.part = {X, X, NULL, NULL, 1000, 0, 0}};
     struct scene scene = traced_scene(&lost);
     scene_end(&scene);
     for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
