@@ -56,20 +56,6 @@ def _stop(children: Iterable["subprocess.Popen[bytes]"]) -> None:
         child.wait()
 
 
-def descendants(pid: int) -> List[int]:
-    """`pid` and every process under it (a driver, its JVM, the Python workers)."""
-    children: Dict[int, List[int]] = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            with contextlib.suppress(OSError):
-                after_name = Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1]
-                children.setdefault(int(after_name.split()[1]), []).append(int(entry))
-    found = [pid]
-    for parent in found:
-        found.extend(children.get(parent, []))
-    return found
-
-
 # ---- CPU hog ----
 
 _HOG = "import itertools\nfor _ in itertools.repeat(None): pass\n"
@@ -133,16 +119,8 @@ class Group:
         self.came_from.setdefault(pid, _group_of(pid, self.home, self.version))
         (self.path / "cgroup.procs").write_text(str(pid))
 
-    def join(self) -> None:
-        """Move the calling process in (for preexec_fn)."""
-        (self.path / "cgroup.procs").write_text(str(os.getpid()))
-
     def write(self, name: str, value: str) -> None:
         (self.path / name).write_text(value)
-
-    def stats(self, name: str = "cpu.stat") -> Dict[str, int]:
-        lines = (self.path / name).read_text().splitlines()
-        return {key: int(value) for key, value in (line.split() for line in lines)}
 
 
 def _empty_and_remove(path: Path, came_from: Dict[int, Path], home: Path) -> None:
@@ -185,11 +163,7 @@ def _group(controller: str, pids: Iterable[int], settings: Callable[[Group], Non
 
 @contextlib.contextmanager
 def cpu_quota(pids: Iterable[int] = (), percent: float = 20, period_us: int = 100_000) -> Iterator[Group]:
-    """Let `pids` (and their later children) have `percent` of one CPU together.
-
-    `Group.stats()` has nr_periods, nr_throttled and throttled_time (ns, v1) or
-    throttled_usec (v2).
-    """
+    """Let `pids` (and their later children) have `percent` of one CPU together."""
     quota = max(1000, int(period_us * percent / 100))
 
     def settings(group: Group) -> None:
@@ -273,31 +247,6 @@ def _unmount(mount: Path) -> None:
         _run("umount", str(mount))
     except RuntimeError:
         _run("umount", "--lazy", str(mount))
-
-
-_SYNCER = """
-import os, sys
-handle = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT, 0o600)
-block = os.urandom(int(sys.argv[2]))
-while True:
-    os.pwrite(handle, block, 0)
-    os.fsync(handle)
-"""
-
-
-@contextlib.contextmanager
-def fsync_storm(directory: "str | os.PathLike[str]", writers: int = 2, block: int = 1 << 20) -> Iterator[List[int]]:
-    """Processes that write and fsync in `directory` without a pause."""
-    base = Path(tempfile.mkdtemp(prefix=_own_name() + "-", dir=directory))
-    storm: List[subprocess.Popen[bytes]] = []
-    try:
-        for number in range(writers):
-            storm.append(subprocess.Popen([sys.executable, "-S", "-c", _SYNCER, str(base / str(number)), str(block)],
-                                          preexec_fn=_die_with_parent))
-        yield [writer.pid for writer in storm]
-    finally:
-        _stop(storm)
-        shutil.rmtree(base, ignore_errors=True)
 
 
 # ---- Slow peer ----
