@@ -187,6 +187,7 @@ struct pyro_rule {
     enum pyro_effort effort; /* of what it advises in place of settings; 0: the program */
     bool needs_whole;        /* it judges the whole course of the run: not where the log holds only part of it */
     bool needs_settings;     /* what it says rests on settings, also on their defaults: not where they are unknown */
+    bool needs_trace;        /* it judges by traces of the kernel */
     enum pyro_verdict (*evaluate)(struct pyro_rule_context *context);
     const struct pyro_traced_rule *traced; /* of those that pyro_traced_judge() evaluates */
 };

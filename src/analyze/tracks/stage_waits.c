@@ -70,13 +70,6 @@ struct pyro_slice pyro_task_waited_by(const struct pyro_app *app, int64_t task, 
 
 /* ---- Stages ------------------------------------------------------------------------------------------------------ */
 
-static int compare_texts(struct pyro_slice a, struct pyro_slice b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len > 0 ? memcmp(a.ptr, b.ptr, len) : 0;
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int compare_kinds(const void *a, const void *b)
 {
     const struct pyro_traced_wait *x = a, *y = b;
@@ -86,8 +79,8 @@ static int compare_kinds(const void *a, const void *b)
         return x->state < y->state ? -1 : 1;
     if (x->root != y->root)
         return x->root < y->root ? -1 : 1;
-    int order = compare_texts(x->what, y->what);
-    return order ? order : compare_texts(x->by, y->by);
+    int order = pyro_slice_compare(x->what, y->what);
+    return order ? order : pyro_slice_compare(x->by, y->by);
 }
 
 static int compare_durations(const void *a, const void *b)

@@ -134,12 +134,11 @@ struct pyro_kernel {
     struct pyro_task_windows *windows;
     PYRO_VEC(struct pyro_kloss) losses;
     struct pyro_call_sums *calls; /* by row of syscalls.def, then one for all others */
-    enum pyro_machine machine;
-    bool has_calls;            /* system calls were recorded */
-    bool has_faults;           /* page faults were */
-    int64_t first_ns, last_ns; /* of the trace; first PYRO_NONE: no event yet */
-    int64_t unmatched;         /* system calls whose begin or end is missing */
-    int64_t migrations, switches, faults, retransmits, victims;
+    bool has_calls;               /* system calls were recorded */
+    bool has_faults;              /* page faults were */
+    int64_t first_ns, last_ns;    /* of the trace; first PYRO_NONE: no event yet */
+    int64_t unmatched;            /* system calls whose begin or end is missing */
+    int64_t migrations;
     bool no_memory;
 };
 

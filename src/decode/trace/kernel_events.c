@@ -26,8 +26,13 @@ static const struct {
 void pyro_kernel_events_init(struct pyro_kernel_events *events, struct pyro_kernel *kernel)
 {
     *events = (struct pyro_kernel_events){.kernel = kernel};
+    pyro_kernel_events_machine(events, PYRO_MACHINE_X86_64);
+}
+
+void pyro_kernel_events_machine(struct pyro_kernel_events *events, enum pyro_machine machine)
+{
     for (int i = 0; i < PYRO_SYSCALLS_MAX; i++)
-        events->by_number[i] = (int16_t)pyro_syscall_by_number(kernel->machine, i);
+        events->by_number[i] = (int16_t)pyro_syscall_by_number(machine, i);
 }
 
 void pyro_kernel_events_done(struct pyro_kernel_events *events)
@@ -230,8 +235,6 @@ static void take(struct pyro_kernel_events *events, const struct taken *taken, e
     case KIND_EXEC:
         take_exec(taken);
         break;
-    case KIND_EXIT: /* the switch that follows ends it */
-        break;
     case KIND_PROCESS:
         take_process(taken);
         break;
@@ -257,18 +260,11 @@ static void take(struct pyro_kernel_events *events, const struct taken *taken, e
         break;
     case KIND_PAGE_FAULT: {
         struct pyro_kthread *thread = thread_of(taken, 1, -1);
-        taken->kernel->faults++;
         taken->kernel->has_faults = true;
         if (thread)
             thread->faulted = true;
         break;
     }
-    case KIND_RETRANSMIT:
-        taken->kernel->retransmits++;
-        break;
-    case KIND_OOM:
-        taken->kernel->victims++;
-        break;
     default:
         break;
     }

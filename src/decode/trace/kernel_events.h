@@ -11,8 +11,9 @@ struct pyro_kernel_events {
     int16_t by_number[PYRO_SYSCALLS_MAX]; /* number of a system call -> row of syscalls.def, -1 */
 };
 
-/* The numbers of system calls are those of the kernel's machine. */
 void pyro_kernel_events_init(struct pyro_kernel_events *events, struct pyro_kernel *kernel);
+/* Whose numbers system calls have; those of x86_64 until then. */
+void pyro_kernel_events_machine(struct pyro_kernel_events *events, enum pyro_machine machine);
 void pyro_kernel_events_done(struct pyro_kernel_events *events);
 /* The host of the trace with the next number. False: no memory. */
 bool pyro_kernel_events_host(struct pyro_kernel_events *events, struct pyro_slice name);

@@ -165,7 +165,6 @@ static void lose_thread(struct pyro_kernel *kernel, struct pyro_kthread *thread,
 void pyro_kernel_switch(struct pyro_kernel *kernel, struct pyro_kcpu *cpu, int32_t number, struct pyro_kthread *prev,
                         int64_t prev_state, struct pyro_kthread *next, int64_t time_ns)
 {
-    kernel->switches++;
     if (cpu->current && cpu->current != prev)
         lose_thread(kernel, cpu->current, number, time_ns);
     charge_waiters(kernel, cpu, prev, true, time_ns);

@@ -81,12 +81,9 @@ struct pyro_clock_fit pyro_task_windows_fit(const struct pyro_task_windows *wind
 static int compare_windows(const void *a, const void *b)
 {
     const struct pyro_task_window *x = a, *y = b;
-    size_t len = x->host.len < y->host.len ? x->host.len : y->host.len;
-    int order = len ? memcmp(x->host.ptr, y->host.ptr, len) : 0;
+    int order = pyro_slice_compare(x->host, y->host);
     if (order != 0)
         return order;
-    if (x->host.len != y->host.len)
-        return x->host.len < y->host.len ? -1 : 1;
     if (x->tid != y->tid)
         return x->tid < y->tid ? -1 : 1;
     if (x->start_ns != y->start_ns)

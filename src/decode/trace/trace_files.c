@@ -87,7 +87,6 @@ struct decoding {
     struct pyro_logged_events logged;
     struct pyro_ctf *ctf;
     PYRO_VEC(int32_t) artefact_of; /* by number of the trace */
-    struct pyro_error *error;
 };
 
 static struct pyro_ctf_wanted want(void *context, const struct pyro_ctf_trace *trace, struct pyro_slice name)
@@ -138,6 +137,15 @@ static struct pyro_ctf_wanted want_segments(void *context, const struct pyro_ctf
     return wanted;
 }
 
+/* Few traces have them, and all are read twice for that. */
+static bool has_segments(struct decoding *decoding)
+{
+    for (size_t i = 0; i < pyro_ctf_class_count(decoding->ctf); i++)
+        if (want_segments(NULL, NULL, pyro_ctf_class(decoding->ctf, i).name).kind >= 0)
+            return true;
+    return false;
+}
+
 static enum pyro_status read_segments(struct decoding *decoding, struct pyro_ctf *ctf, struct pyro_host_clocks *clocks,
                                       struct pyro_error *error)
 {
@@ -166,7 +174,7 @@ static enum pyro_status compare_hosts(struct decoding *decoding, struct pyro_err
 {
     struct pyro_host_clocks clocks = {.allocator = decoding->files->allocator};
     const struct pyro_ctf_calls calls = {want_segments, NULL, decoding};
-    if (decoding->kernel.hosts.count < 2)
+    if (decoding->kernel.hosts.count < 2 || !has_segments(decoding))
         return PYRO_OK;
     struct pyro_ctf *ctf = pyro_ctf_new(&calls, decoding->files->allocator);
     enum pyro_status status = ctf ? read_segments(decoding, ctf, &clocks, error) : pyro_no_memory(error);
@@ -232,11 +240,8 @@ static enum pyro_status add_trace(struct decoding *decoding, const struct pyro_t
     if (!artefact || !pyro_kernel_events_host(&decoding->events, trace->host))
         return pyro_no_memory(error);
     *artefact = folder->artefact;
-    if (pyro_slice_is(trace->machine, "aarch64") && decoding->kernel.machine != PYRO_MACHINE_AARCH64) {
-        decoding->kernel.machine = PYRO_MACHINE_AARCH64;
-        for (int i = 0; i < PYRO_SYSCALLS_MAX; i++)
-            decoding->events.by_number[i] = (int16_t)pyro_syscall_by_number(PYRO_MACHINE_AARCH64, i);
-    }
+    if (pyro_slice_is(trace->machine, "aarch64"))
+        pyro_kernel_events_machine(&decoding->events, PYRO_MACHINE_AARCH64);
     struct pyro_artefact_row *row = pyro_tracks_artefact_edit(decoding->tracks, folder->artefact);
     row->host = trace->host.ptr ? pyro_tracks_text(decoding->tracks, trace->host) : PYRO_SLICE_NULL;
     return place_clock(decoding, number, folder->artefact) ? PYRO_OK : pyro_no_memory(error);
@@ -310,7 +315,7 @@ static enum pyro_status decode_all(struct decoding *decoding, const struct pyro_
 enum pyro_status pyro_trace_files_decode(struct pyro_artefact_reading *reading, struct pyro_error *error)
 {
     struct pyro_trace_files *files = &reading->traces;
-    struct decoding decoding = {.files = files, .tracks = reading->tracks, .error = error};
+    struct decoding decoding = {.files = files, .tracks = reading->tracks};
     const struct pyro_ctf_calls calls = {want, lose, &decoding};
     if (!pyro_task_windows_settle(&files->windows, reading->tracks))
         return pyro_no_memory(error);

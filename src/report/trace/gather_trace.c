@@ -5,17 +5,6 @@
 #include "base/numbers/saturate.h"
 #include "model/column.h"
 #include "report/trace/trace.h"
-#include "rules/rule.h"
-
-bool pyro_trace_is_rule(const struct pyro_rule *rule)
-{
-    static const char *const ids[] = {"cpu-contention", "cpu-throttled", "disk-bound", "network-bound",
-                                      "kernel-lock",    "page-faults",   "small-io",   "io-disturbed-by-spark"};
-    for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
-        if (pyro_slice_is(pyro_slice_from(rule->id), ids[i]))
-            return true;
-    return false;
-}
 
 /* ---- Processes --------------------------------------------------------------------------------------------------- */
 
@@ -24,23 +13,16 @@ static int64_t running_ns(const struct pyro_trace_process *process)
     return pyro_add_saturating(process->state_ns[PYRO_KERNEL_USER], process->state_ns[PYRO_KERNEL_SYSTEM]);
 }
 
-static int compare_texts(struct pyro_slice a, struct pyro_slice b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len > 0 ? memcmp(a.ptr, b.ptr, len) : 0;
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* By process; threads of none by their names. */
 static int compare_identities(const void *a, const void *b)
 {
     const struct pyro_trace_process *x = a, *y = b;
-    int order = compare_texts(x->host, y->host);
+    int order = pyro_slice_compare(x->host, y->host);
     if (order)
         return order;
     if (x->pid != y->pid)
         return x->pid < y->pid ? -1 : 1;
-    return x->pid != PYRO_NONE ? 0 : compare_texts(x->name, y->name);
+    return x->pid != PYRO_NONE ? 0 : pyro_slice_compare(x->name, y->name);
 }
 
 static int compare_running(const void *a, const void *b)

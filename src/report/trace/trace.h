@@ -31,8 +31,7 @@ struct pyro_trace_report {
     const struct pyro_diagnosis *diagnosis; /* NULL: no event log */
     int64_t first_ns, last_ns;              /* of all traces; PYRO_NONE: no event */
     int64_t events, lost, losses;           /* lost: as far as it is known */
-    int64_t switches;
-    struct pyro_trace_process *processes; /* most running first */
+    struct pyro_trace_process *processes;   /* most running first */
     size_t process_count;
     size_t *calls; /* rows of trace_calls, longest first */
     size_t call_count;
@@ -58,7 +57,5 @@ void pyro_trace_json_waits(struct pyro_json_writer *json, const struct pyro_stag
 void pyro_trace_json_states(struct pyro_json_writer *json, const char *key, const int64_t *state_ns);
 void pyro_trace_text(struct pyro_output *output, const struct pyro_trace_report *trace,
                      const struct pyro_report_options *options);
-/* Whether a rule judges by traces. */
-bool pyro_trace_is_rule(const struct pyro_rule *rule);
 
 #endif

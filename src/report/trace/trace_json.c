@@ -199,7 +199,7 @@ static void write_findings(struct pyro_json_writer *json, const struct pyro_trac
     pyro_json_begin(json, "findings", '[');
     for (size_t i = 0; trace->diagnosis && i < trace->diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &trace->diagnosis->findings[i];
-        if (!pyro_trace_is_rule(finding->rule))
+        if (!finding->rule->needs_trace)
             continue;
         pyro_json_line(json);
         pyro_json_begin(json, NULL, '{');

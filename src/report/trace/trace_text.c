@@ -234,7 +234,7 @@ static void add_findings(struct text *text)
     bool any = false;
     for (size_t i = 0; diagnosis && i < diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];
-        if (!pyro_trace_is_rule(finding->rule))
+        if (!finding->rule->needs_trace)
             continue;
         if (!any)
             heading(text, "FINDINGS");

@@ -107,5 +107,6 @@ const struct pyro_rule pyro_rule_cpu_contention = {
     .summary = "A trace shows that tasks could run, but other threads or processes had their processors.",
     PYRO_THRESHOLDS(thresholds),
     .effort = PYRO_EFFORT_CLUSTER,
+    .needs_trace = true,
     .evaluate = evaluate,
 };

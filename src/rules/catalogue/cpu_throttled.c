@@ -39,6 +39,7 @@ const struct pyro_rule pyro_rule_cpu_throttled = {
     .summary = "A trace shows that the kernel held tasks back although processors were idle: their quota was used up.",
     PYRO_THRESHOLDS(thresholds),
     .effort = PYRO_EFFORT_CLUSTER,
+    .needs_trace = true,
     .evaluate = pyro_traced_judge,
     .traced = &traced,
 };

@@ -40,6 +40,7 @@ const struct pyro_rule pyro_rule_disk_bound = {
     .summary = "A trace shows that much of the tasks' time comes down to waiting for a block device.",
     PYRO_THRESHOLDS(thresholds),
     .effort = PYRO_EFFORT_CLUSTER,
+    .needs_trace = true,
     .evaluate = pyro_traced_judge,
     .traced = &traced,
 };

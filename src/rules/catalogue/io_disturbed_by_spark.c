@@ -40,6 +40,7 @@ const struct pyro_rule pyro_rule_io_disturbed_by_spark = {
     PYRO_THRESHOLDS(thresholds),
     .follows = {"disk-bound"},
     .effort = PYRO_EFFORT_CLUSTER,
+    .needs_trace = true,
     .evaluate = pyro_traced_judge,
     .traced = &traced,
 };

@@ -61,6 +61,7 @@ const struct pyro_rule pyro_rule_kernel_lock = {
     .title = "Locks",
     .summary = "A trace shows that tasks wait for locks which other tasks or the kernel hold.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_trace = true,
     .evaluate = pyro_traced_judge,
     .traced = &traced,
 };

@@ -44,6 +44,7 @@ const struct pyro_rule pyro_rule_network_bound = {
     .summary = "A trace shows that much of the tasks' time comes down to waiting for the network.",
     PYRO_THRESHOLDS(thresholds),
     .effort = PYRO_EFFORT_CLUSTER,
+    .needs_trace = true,
     .evaluate = pyro_traced_judge,
     .traced = &traced,
 };

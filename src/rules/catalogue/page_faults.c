@@ -38,6 +38,7 @@ const struct pyro_rule pyro_rule_page_faults = {
     .summary = "A trace shows that tasks wait for memory that has to be read from a disk.",
     PYRO_THRESHOLDS(thresholds),
     .effort = PYRO_EFFORT_CLUSTER,
+    .needs_trace = true,
     .evaluate = pyro_traced_judge,
     .traced = &traced,
 };

@@ -74,5 +74,6 @@ const struct pyro_rule pyro_rule_small_io = {
     .title = "Reads and writes of few bytes",
     .summary = "A trace shows that tasks read or write a few bytes at a time, and system calls take their time.",
     PYRO_THRESHOLDS(thresholds),
+    .needs_trace = true,
     .evaluate = evaluate,
 };
